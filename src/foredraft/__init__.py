@@ -1,0 +1,1 @@
+"""foredraft: exact speculative decoding, measured."""
