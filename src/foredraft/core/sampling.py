@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
@@ -53,6 +53,11 @@ class SamplingParams:
     @property
     def is_greedy(self) -> bool:
         return self.temperature == 0
+
+    @property
+    def reported(self) -> "SamplingParams":
+        """The settings whose p is reported as logprobs: greedy's one-hot p would only say 0.0."""
+        return replace(self, temperature=1.0) if self.is_greedy else self
 
 
 def law(

@@ -1,0 +1,19 @@
+"""No drafting: plain decoding, through the same loop as everything else."""
+
+from foredraft.core.sequence import TextSequence
+from foredraft.core.types import Draft, Verdict
+
+
+class NoDrafter:
+    """Proposes nothing, so each round is one plain step."""
+
+    name = "none"
+
+    def propose(self, sequence: TextSequence, limit: int) -> Draft:
+        return Draft.chain([], source=self.name)
+
+    def observe(self, sequence: TextSequence, verdict: Verdict) -> None:
+        pass
+
+    def close(self, sequence: TextSequence) -> None:
+        pass

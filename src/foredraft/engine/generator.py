@@ -1,0 +1,236 @@
+"""Text from a target and a drafter: the object most users hold."""
+
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from collections.abc import Generator as PyGenerator
+from dataclasses import dataclass, field
+from statistics import median
+
+import numpy as np
+
+from foredraft.core.errors import ForedraftError
+from foredraft.core.noise import Noise
+from foredraft.core.sequence import TextSequence
+from foredraft.core.stats import Stats
+from foredraft.core.types import Exactness
+from foredraft.drafters.base import Drafter
+from foredraft.drafters.none import NoDrafter
+from foredraft.engine.loop import Cycle, Round
+from foredraft.engine.request import Prompt, Request
+from foredraft.engine.text import TextStream
+from foredraft.targets.base import CachedSequence, Rollback, Rows, Target
+
+_PLAIN_STEPS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One emitted token: its id, the text it makes safe to show, and whether it was drafted.
+
+    `logprob` and `top_logprobs` (id → logprob) come from p, the law the token was chosen from.
+    """
+
+    id: int
+    text: str
+    from_draft: bool
+    logprob: float | None = None
+    top_logprobs: dict[int, float] | None = None
+
+
+@dataclass(slots=True)
+class Result:
+    """A finished (or abandoned) generation. `finish_reason` is eos, stop, length or context."""
+
+    text: str = ""
+    tokens: list[Token] = field(default_factory=list)
+    finish_reason: str | None = None
+    seed: int = 0
+    stats: Stats = field(default_factory=Stats)
+    plain_step_s: float | None = None
+
+    @property
+    def speedup(self) -> float | None:
+        """Decode speed over plain decoding at `plain_step_s` a token; None if that is unknown."""
+        return None if self.plain_step_s is None else self.stats.tokens_per_s * self.plain_step_s
+
+
+class Stream(Iterator[Token]):
+    """Tokens as they are generated; `result` is complete when the iteration has ended.
+
+    Stop iterating at any point (or call `close`): the generator's cache stays valid.
+    """
+
+    def __init__(self, tokens: Iterator[Token], result: Result, close: Callable[[], None]) -> None:
+        self._tokens = tokens
+        self.result = result
+        self.close = close
+
+    def __next__(self) -> Token:
+        return next(self._tokens)
+
+
+class Generator:
+    """Generates with `target`, drafting with `drafter`; the output's law is the target's alone.
+
+    Keeps the target's cache between calls, so a prompt that continues the last one (a chat) only
+    pays for its new tokens. One generation at a time.
+    """
+
+    def __init__(self, target: Target, drafter: Drafter | None = None) -> None:
+        self.target = target
+        self.drafter = drafter or NoDrafter()
+        self._cache: tuple[bool, CachedSequence] | None = None
+
+    def generate(self, prompt: Prompt, request: Request | None = None) -> Result:
+        """The whole answer at once; see `stream`."""
+        stream = self.stream(prompt, request)
+        for _ in stream:
+            pass
+        return stream.result
+
+    def stream(
+        self,
+        prompt: Prompt,
+        request: Request | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> Stream:
+        """Start generating; `progress` hears how many prompt tokens have been read.
+
+        Raises ForedraftError at once for a prompt or setting that cannot work.
+        """
+        request = request or Request()
+        ids = self._prompt_ids(prompt)
+        self._check(ids, request)
+        seed = secrets.randbits(32) if request.seed is None else request.seed
+        result = Result(seed=seed, stats=Stats(prompt_tokens=len(ids)))
+        tokens = self._run(ids, request, result, progress)
+        return Stream(tokens, result, tokens.close)
+
+    def _prompt_ids(self, prompt: Prompt) -> list[int]:
+        if isinstance(prompt, str):
+            return self.target.tokenizer.encode(prompt)
+        if prompt and isinstance(prompt[0], dict):
+            return self.target.tokenizer.chat([m for m in prompt if isinstance(m, dict)])
+        return [token for token in prompt if isinstance(token, int)]
+
+    def _check(self, ids: list[int], request: Request) -> None:
+        context = self.target.context
+        if not ids:
+            raise ForedraftError("The prompt is empty; give at least one character.")
+        if max(ids) >= self.target.vocab_size or min(ids) < 0:
+            raise ForedraftError("The prompt holds a token id outside the model's vocabulary.")
+        if len(ids) >= context:
+            raise ForedraftError(
+                f"The prompt has {len(ids)} tokens, but {self.target.name} has a context of "
+                f"{context}; shorten the prompt or use a model with a longer context."
+            )
+        if request.draft_len >= context:
+            raise ForedraftError(
+                f"draft_len (γ) is {request.draft_len}, more than {self.target.name}'s context of "
+                f"{context} can hold; 2 to 16 is usual."
+            )
+        if request.exactness is Exactness.BITWISE and not self.target.bit_stable:
+            raise ForedraftError(
+                f"{self.target.name} gives different bits for different groupings of rows here, "
+                "so exactness 'bitwise' cannot be promised; use 'coupled' or another --dtype."
+            )
+
+    def _open(self, bitwise: bool) -> CachedSequence:
+        if self._cache is None or self._cache[0] != bitwise:
+            self._cache = (bitwise, self.target.open(bitwise=bitwise))
+        return self._cache[1]
+
+    def _run(
+        self,
+        ids: list[int],
+        request: Request,
+        result: Result,
+        progress: Callable[[int], None] | None,
+    ) -> PyGenerator[Token, None, None]:
+        begun = time.perf_counter()
+        stats, text = result.stats, TextStream(self.target.tokenizer, request.stop)
+        noise = Noise(result.seed, request.exactness is not Exactness.DISTRIBUTION)
+        eos = frozenset() if request.ignore_eos else self.target.tokenizer.eos_ids
+        sequence = TextSequence(ids, request.params, noise, eos)
+        cache = self._open(request.exactness is Exactness.BITWISE)
+        cycle = Cycle(self.target, self.drafter, sequence, cache, request.exactness, stats)
+        fresh: list[Token] = []
+
+        def read(done: Round) -> int:
+            fresh[:] = self._read(done, request, sequence, text, result)
+            return len(fresh)
+
+        try:
+            self.target.prefill(cache, ids[:-1], progress)
+            stats.prefill_s = time.perf_counter() - begun
+            while result.finish_reason is None:
+                left = request.max_new_tokens - len(sequence.output)
+                room = self.target.room(cache)
+                cycle.round(max(0, min(request.draft_len, left - 1, room - 1)), read)
+                result.tokens += fresh
+                stats.total_s = time.perf_counter() - begun
+                yield from fresh
+                # What the caller does with a token is not this engine's time.
+                begun = time.perf_counter() - stats.total_s
+            result.plain_step_s = self._plain_step(cycle)
+        finally:
+            result.text = text.text
+            self.drafter.close(sequence)
+
+    def _read(
+        self,
+        done: Round,
+        request: Request,
+        sequence: TextSequence,
+        text: TextStream,
+        result: Result,
+    ) -> list[Token]:
+        """The tokens of a round up to where the text ends, and why it ends there."""
+        fresh: list[Token] = []
+        for token, row in zip(done.emitted, done.rows, strict=True):
+            piece = text.push(token)
+            length = len(sequence.tokens) + len(fresh) + 1
+            if token in sequence.eos:
+                result.finish_reason = "eos"
+            elif text.stopped:
+                result.finish_reason = "stop"
+            elif length - sequence.prompt_length == request.max_new_tokens:
+                result.finish_reason = "length"
+            elif length == self.target.context:
+                result.finish_reason = "context"
+            if result.finish_reason is not None:
+                piece += text.finish()
+            from_draft = len(fresh) < len(done.verdict.path)
+            fresh.append(Token(token, piece, from_draft, *_logprobs(done, row, token, request)))
+            if result.finish_reason is not None:
+                break
+        return fresh
+
+    def _plain_step(self, cycle: Cycle) -> float | None:
+        """Seconds of one plain token here: a one-row pass, and choosing from its logits.
+
+        From the passes that had no draft, or else from a few extra ones, taken back afterwards;
+        None when that is impossible (no room, or a cache that cannot take rows back).
+        """
+        tokens, steps = cycle.sequence.tokens, cycle.plain_steps
+        while len(steps) < _PLAIN_STEPS:
+            free = self.target.capabilities.rollback is Rollback.FREE
+            if not free or self.target.room(cycle.cache) < 1:
+                break
+            begun = time.perf_counter()
+            self.target.score([Rows(cycle.cache, tokens[-1:])])
+            steps.append(time.perf_counter() - begun)
+            self.target.commit(cycle.cache, [])
+        choosing = cycle.stats.accept_s / max(1, cycle.stats.generated_tokens)
+        return median(steps) + choosing if steps else None
+
+
+def _logprobs(
+    done: Round, row: int, token: int, request: Request
+) -> tuple[float | None, dict[int, float] | None]:
+    if request.logprobs is None:
+        return None, None
+    p = done.laws.reported(row)
+    top = np.argsort(-p, kind="stable")[: request.logprobs]
+    return float(np.log(p[token])), {int(i): float(np.log(p[i])) for i in top if p[i] > 0}

@@ -1,0 +1,143 @@
+"""The decode cycle: draft, verify, accept, commit."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import overload
+
+from foredraft.core.accept import match, rejection, traversal
+from foredraft.core.sampling import SamplingParams
+from foredraft.core.sequence import TextSequence
+from foredraft.core.stats import Stats
+from foredraft.core.types import ROOT, Draft, Exactness, FloatArray, LogitArray, Verdict
+from foredraft.drafters.base import Drafter
+from foredraft.targets.base import CachedSequence, Rows, Target
+
+
+class LazyLaws(Sequence[FloatArray]):
+    """p after each row of a pass, computed when asked for: rows past a refusal never are."""
+
+    def __init__(self, sequence: TextSequence, logits: LogitArray, draft: Draft) -> None:
+        self._sequence = sequence
+        self._logits = logits
+        self._draft = draft
+        self._known: dict[int, FloatArray] = {}
+
+    def __len__(self) -> int:
+        return len(self._logits)
+
+    @overload
+    def __getitem__(self, row: int) -> FloatArray: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[FloatArray]: ...
+    def __getitem__(self, row: int | slice) -> FloatArray | list[FloatArray]:
+        if isinstance(row, slice):
+            return [self[i] for i in range(*row.indices(len(self)))]
+        if row not in self._known:
+            self._known[row] = self._law(row, self._sequence.params)
+        return self._known[row]
+
+    def reported(self, row: int) -> FloatArray:
+        """The p that logprobs report for a row; only meaningful before its tokens are committed."""
+        return self._law(row, self._sequence.params.reported)
+
+    def _law(self, row: int, params: SamplingParams) -> FloatArray:
+        path: list[int] = []
+        node = row - 1
+        while node != ROOT:
+            path.append(self._draft.tokens[node])
+            node = self._draft.parents[node]
+        return self._sequence.law(self._logits[row], path[::-1], params)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One target pass: its draft, the verdict on it, and p after each of its rows."""
+
+    draft: Draft
+    verdict: Verdict
+    laws: LazyLaws
+
+    @property
+    def emitted(self) -> list[int]:
+        return [*(self.draft.tokens[node] for node in self.verdict.path), self.verdict.token]
+
+    @property
+    def rows(self) -> list[int]:
+        """The row whose p chose each emitted token: the committed token's, then the path's."""
+        return [0, *(node + 1 for node in self.verdict.path)]
+
+
+@dataclass(slots=True)
+class Cycle:
+    """The rounds of one sequence: draft, verify, accept, commit."""
+
+    target: Target
+    drafter: Drafter
+    sequence: TextSequence
+    cache: CachedSequence
+    exactness: Exactness
+    stats: Stats
+    plain_steps: list[float] = field(default_factory=list)
+
+    def round(self, limit: int, read: Callable[[Round], int]) -> Round:
+        """One target pass with at most `limit` drafted tokens.
+
+        `read` says how many of the emitted tokens count, since the text may end inside a run.
+        """
+        with self._timed("draft_s"):
+            draft = self.drafter.propose(self.sequence, limit)
+        with self._timed("verify_s"):
+            logits = self._verify(draft)
+        with self._timed("accept_s"):
+            laws = LazyLaws(self.sequence, logits, draft)
+            verdict = judge(laws, draft, self.sequence, self.exactness)
+        done = Round(draft, verdict, laws)
+        emitted = read(done)
+        with self._timed("verify_s"):
+            self._commit(done, emitted)
+        return done
+
+    def _verify(self, draft: Draft) -> LogitArray:
+        # A no-op but for targets that roll back by snapshot and owe their cache some tokens.
+        self.target.prefill(self.cache, self.sequence.tokens[:-1])
+        tokens = [self.sequence.tokens[-1], *draft.tokens]
+        parents = [ROOT, *(parent + 1 for parent in draft.parents)]
+        begun = time.perf_counter()
+        (logits,) = self.target.score([Rows(self.cache, tokens, parents)])
+        if len(draft) == 0:
+            self.plain_steps.append(time.perf_counter() - begun)
+        return logits
+
+    def _commit(self, done: Round, emitted: int) -> None:
+        """Keep the first `emitted` tokens; the last of them is the next round's row 0."""
+        self.target.commit(self.cache, done.rows[:emitted])
+        self.sequence.tokens += done.emitted[:emitted]
+        accepted = min(emitted, len(done.verdict.path))
+        rejected = done.verdict.rejected if emitted == len(done.emitted) else 0
+        self.stats.record(len(done.draft), accepted, rejected, emitted)
+        self.drafter.observe(self.sequence, done.verdict)
+
+    @contextmanager
+    def _timed(self, name: str) -> Iterator[None]:
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            setattr(self.stats, name, getattr(self.stats, name) + time.perf_counter() - begun)
+
+
+def judge(
+    laws: Sequence[FloatArray], draft: Draft, sequence: TextSequence, exactness: Exactness
+) -> Verdict:
+    """Apply the acceptance rule of an exactness level.
+
+    `bitwise` and `coupled` compare the draft with the target's own draw at each position, which
+    depends on the seed and the position alone. `distribution` accepts the most tokens: block or
+    traversal verification for sampled drafts, which token-level rejection equals for one-hot q.
+    """
+    noise, position = sequence.noise, len(sequence.tokens)
+    if exactness is not Exactness.DISTRIBUTION:
+        return match(laws, draft, lambda depth, p: noise.draw_target(position + depth, p))
+    return (rejection if draft.q is None else traversal)(laws, draft, noise)

@@ -1,0 +1,100 @@
+"""What the engine asks of a target, whatever engine runs it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from foredraft.core.types import ROOT, LogitArray
+
+
+class Rollback(StrEnum):
+    """How refused rows leave the cache."""
+
+    FREE = "free"
+    SNAPSHOT = "snapshot"  # recurrent state: kept rows of a partly refused pass are run again
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a target can do: rollback, trees, and the most rows one pass may hold."""
+
+    rollback: Rollback
+    trees: bool
+    max_rows: int
+
+
+class CachedSequence(Protocol):
+    """One sequence's state inside a target; `tokens` are those whose keys and values it holds."""
+
+    tokens: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Tokens to score after a sequence's cached ones; `parents` as in Draft, a chain if None."""
+
+    sequence: CachedSequence
+    tokens: Sequence[int]
+    parents: Sequence[int] | None = None
+
+    @property
+    def is_chain(self) -> bool:
+        return self.parents is None or list(self.parents) == list(range(ROOT, len(self.tokens) - 1))
+
+
+class TextCodec(Protocol):
+    """Text ↔ token ids, as the target's own tokenizer does it."""
+
+    eos_ids: frozenset[int]
+
+    def encode(self, text: str) -> list[int]: ...
+
+    def decode(self, ids: Sequence[int]) -> str: ...
+
+    def chat(self, messages: Sequence[dict[str, str]]) -> list[int]: ...
+
+
+class Target(Protocol):
+    """A model that scores rows. Score, then commit one path of the rows; the rest is dropped."""
+
+    name: str
+    vocab_size: int
+    context: int
+    capabilities: Capabilities
+    tokenizer: TextCodec
+
+    @property
+    def bit_stable(self) -> bool:
+        """Whether, opened with `bitwise`, a row's logits do not depend on how rows are grouped."""
+
+    def open(self, *, bitwise: bool = False) -> CachedSequence:
+        """An empty sequence; `bitwise` fixes the row count and the key/value length of a pass."""
+
+    def room(self, sequence: CachedSequence) -> int:
+        """The most rows the next `score` may hold for this sequence; 0 at the context limit."""
+
+    def rewind(self, sequence: CachedSequence, tokens: Sequence[int]) -> int:
+        """Drop cached tokens beyond the prefix shared with `tokens`; how many remain."""
+
+    def prefill(
+        self,
+        sequence: CachedSequence,
+        tokens: Sequence[int],
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        """Make the cache hold exactly `tokens`, reusing the prefix they share with it."""
+
+    def score(self, batch: Sequence[Rows]) -> list[LogitArray]:
+        """Logits [rows, V] for each sequence of the batch; each must be committed next."""
+
+    def commit(self, sequence: CachedSequence, path: Sequence[int]) -> None:
+        """Keep the rows `path` (indices into the last `score`, root first); drop the others."""
+
+
+def shared_prefix(left: Sequence[int], right: Sequence[int]) -> int:
+    """How many leading tokens two sequences have in common."""
+    for i, (a, b) in enumerate(zip(left, right, strict=False)):
+        if a != b:
+            return i
+    return min(len(left), len(right))

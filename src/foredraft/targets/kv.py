@@ -1,0 +1,163 @@
+"""Key/value caches that can take tokens back: by slots for attention, by snapshots for the rest."""
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from transformers.cache_utils import (
+    Cache,
+    CacheLayerMixin,
+    DynamicCache,
+    DynamicLayer,
+    DynamicSlidingWindowLayer,
+)
+
+_GROWTH = 512
+
+
+class _Cursor:
+    """Where the next rows go and how many slots attention may look at; shared by all layers."""
+
+    def __init__(self) -> None:
+        self.length = 0
+        self.visible = 0
+
+
+class _SlotLayer(CacheLayerMixin):  # type: ignore[misc]
+    """Keys and values by slot, [1, heads, slots, width]; slot = position for a chain.
+
+    Sliding-window layers keep every slot too and leave the window to the mask: nothing is
+    evicted, so a rollback cannot lose what it needs.
+    """
+
+    is_croppable = True
+    is_sliding = False
+
+    def __init__(self, cursor: _Cursor) -> None:
+        super().__init__()
+        self.cursor = cursor
+
+    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
+        self.keys, self.values = key_states[:, :, :0], value_states[:, :, :0]
+        self.is_initialized = True
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        start, end = self.cursor.length, self.cursor.length + key_states.shape[-2]
+        self.keys = _grown(self.keys, max(end, self.cursor.visible))
+        self.values = _grown(self.values, max(end, self.cursor.visible))
+        self.keys[:, :, start:end] = key_states
+        self.values[:, :, start:end] = value_states
+        return self.keys[:, :, : self.cursor.visible], self.values[:, :, : self.cursor.visible]
+
+    def keep(self, path: torch.Tensor) -> None:
+        """Move the slots `path`, counted from the cursor, to directly after the committed ones."""
+        if self.is_initialized:
+            source = self.cursor.length + path.to(self.keys.device)
+            target = slice(self.cursor.length, self.cursor.length + len(path))
+            self.keys[:, :, target] = self.keys[:, :, source]
+            self.values[:, :, target] = self.values[:, :, source]
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        return self.cursor.visible, 0
+
+    def get_seq_length(self) -> int:
+        return self.cursor.length
+
+    def get_max_length(self) -> int:
+        return -1
+
+
+def _grown(buffer: torch.Tensor, slots: int) -> torch.Tensor:
+    """`buffer` with room for `slots`; new slots are zero, since a masked NaN would still spread."""
+    if buffer.shape[2] >= slots:
+        return buffer
+    size = max(2 * buffer.shape[2], -(-slots // _GROWTH) * _GROWTH)
+    grown = buffer.new_zeros((*buffer.shape[:2], size, buffer.shape[3]))
+    grown[:, :, : buffer.shape[2]] = buffer
+    return grown
+
+
+class Slots:
+    """For attention layers: rollback is a smaller length, an accepted tree path is gathered."""
+
+    def __init__(self, config: Any) -> None:
+        self._cursor = _Cursor()
+        count = len(DynamicCache(config=config).layers)
+        self.cache = Cache(layers=[_SlotLayer(self._cursor) for _ in range(count)])
+
+    @staticmethod
+    def suits(config: Any) -> bool:
+        """Whether every layer of the model is plain or sliding-window attention."""
+        plain = (DynamicLayer, DynamicSlidingWindowLayer)
+        layers = DynamicCache(config=config).layers
+        return bool(layers) and all(type(layer) in plain for layer in layers)
+
+    def before(self, rows: int, visible: int) -> None:
+        """Prepare a pass of `rows` rows in which attention sees `visible` slots."""
+        self._cursor.visible = visible
+
+    def keep(self, path: Sequence[int]) -> int:
+        """Commit rows of the last pass; how many of them the cache now holds (all)."""
+        if list(path) != list(range(len(path))):
+            for layer in self.cache.layers:
+                layer.keep(torch.tensor(path))
+        self._cursor.length += len(path)
+        return len(path)
+
+    def truncate(self, length: int) -> int:
+        """Drop what lies beyond `length`; the length that remains."""
+        self._cursor.length = length
+        return length
+
+    def abort(self) -> int:
+        """Forget an interrupted pass: its slots lie beyond the length and do not count."""
+        return self._cursor.length
+
+
+class Snapshots:
+    """For recurrent and hybrid models, whose state cannot be cut: copy it before a pass.
+
+    When a pass is not kept whole, the copy comes back and none of its rows stay; the engine
+    feeds the accepted ones again before the next draft.
+    """
+
+    def __init__(self, config: Any) -> None:
+        self._config = config
+        self._saved: list[dict[str, Any]] = []
+        self.abort()
+
+    def before(self, rows: int, visible: int) -> None:
+        self._rows = rows
+        # A single row is the committed token itself and is always kept.
+        self._saved = [_state(layer) for layer in self.cache.layers] if rows > 1 else []
+
+    def keep(self, path: Sequence[int]) -> int:
+        if len(path) == self._rows:
+            self._length += self._rows
+            return self._rows
+        for layer, state in zip(self.cache.layers, self._saved, strict=True):
+            layer.__dict__.update(state)
+        return 0
+
+    def truncate(self, length: int) -> int:
+        return self._length if length == self._length else self.abort()
+
+    def abort(self) -> int:
+        """Start again from nothing: an interrupted pass leaves the state half-updated."""
+        self.cache = DynamicCache(config=self._config)
+        self._saved = []
+        self._length = self._rows = 0
+        return 0
+
+
+def _state(layer: CacheLayerMixin) -> dict[str, Any]:
+    """A copy of a layer's state. Attention replaces its tensors, so a reference to them will do;
+    recurrent layers write theirs in place."""
+    shared = {"keys": layer.__dict__.get("keys"), "values": layer.__dict__.get("values")}
+    others = {name: value for name, value in layer.__dict__.items() if name not in shared}
+    return copy.deepcopy(others) | {k: v for k, v in shared.items() if k in layer.__dict__}

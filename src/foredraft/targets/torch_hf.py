@@ -1,0 +1,198 @@
+"""Any Transformers causal language model as a target, on CPU, CUDA or MPS."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from foredraft.core.errors import ForedraftError
+from foredraft.core.types import ROOT, LogitArray
+from foredraft.targets.base import Capabilities, Rollback, Rows, TextCodec, shared_prefix
+from foredraft.targets.kv import Slots, Snapshots
+
+PREFILL_CHUNK = 512
+BITWISE_ROWS = 8
+BITWISE_BUCKET = 256
+
+
+class TorchSequence:
+    """A sequence's cache and the tokens it holds."""
+
+    def __init__(self, cache: Slots | Snapshots, bitwise: bool) -> None:
+        self.cache = cache
+        self.bitwise = bitwise
+        self.tokens: list[int] = []
+        self.scored: list[int] = []
+
+
+class TorchTarget:
+    """Scores rows with a Transformers model and its own rollback-safe cache.
+
+    `bitwise` sequences always run BITWISE_ROWS rows (padded) over a key/value length that depends
+    on the position alone, so a row's logits do not depend on how the rows were grouped.
+    """
+
+    def __init__(self, model: Any, tokenizer: TextCodec, name: str) -> None:
+        config = model.config.get_text_config(decoder=True)
+        self.model = model
+        self.tokenizer = tokenizer
+        self.name = name
+        self.vocab_size: int = config.vocab_size
+        self.context: int = getattr(config, "max_position_embeddings", None) or 1 << 20
+        self._config = config
+        self._slots = Slots.suits(config)
+        self.capabilities = Capabilities(
+            rollback=Rollback.FREE if self._slots else Rollback.SNAPSHOT,
+            trees=self._slots,
+            max_rows=64,
+        )
+
+    def open(self, *, bitwise: bool = False) -> TorchSequence:
+        if bitwise and not self._slots:
+            raise ForedraftError(
+                f"{self.name} has recurrent layers, whose numbers depend on how tokens are "
+                "grouped, so exactness 'bitwise' cannot be promised; use 'coupled'."
+            )
+        return TorchSequence((Slots if self._slots else Snapshots)(self._config), bitwise)
+
+    def room(self, sequence: TorchSequence) -> int:
+        length = len(sequence.tokens)
+        rows = min(self.capabilities.max_rows, self.context - length)
+        if sequence.bitwise:
+            rows = min(rows, BITWISE_ROWS, BITWISE_BUCKET - length % BITWISE_BUCKET)
+        return rows
+
+    def rewind(self, sequence: TorchSequence, tokens: Sequence[int]) -> int:
+        kept = sequence.cache.truncate(shared_prefix(sequence.tokens, tokens))
+        del sequence.tokens[kept:]
+        return kept
+
+    def prefill(
+        self,
+        sequence: TorchSequence,
+        tokens: Sequence[int],
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        done = self.rewind(sequence, tokens)
+        while done < len(tokens):
+            chunk = list(tokens[done : done + PREFILL_CHUNK])
+            self._forward(sequence, chunk, None, len(sequence.tokens) + len(chunk), keep_logits=1)
+            self.commit(sequence, range(len(chunk)))
+            done += len(chunk)
+            if progress is not None:
+                progress(done)
+
+    def score(self, batch: Sequence[Rows]) -> list[LogitArray]:
+        """One pass a sequence; see Target.score."""
+        return [self._score(rows) for rows in batch]
+
+    def _score(self, rows: Rows) -> LogitArray:
+        sequence = rows.sequence
+        assert isinstance(sequence, TorchSequence)
+        tokens, count = list(rows.tokens), len(rows.tokens)
+        visible = len(sequence.tokens) + count
+        if sequence.bitwise:
+            if not rows.is_chain:
+                raise ForedraftError("Exactness 'bitwise' verifies chains, not trees of drafts.")
+            visible = -(-visible // BITWISE_BUCKET) * BITWISE_BUCKET
+            tokens += [tokens[-1]] * (BITWISE_ROWS - count)
+        parents = None if rows.is_chain else rows.parents
+        logits = self._forward(sequence, tokens, parents, visible, keep_logits=0)
+        sequence.scored = list(rows.tokens)
+        return logits[:count]
+
+    @torch.inference_mode()
+    def commit(self, sequence: TorchSequence, path: Sequence[int]) -> None:
+        kept = sequence.cache.keep(path)
+        sequence.tokens += [sequence.scored[row] for row in path[:kept]]
+
+    @torch.inference_mode()
+    def _forward(
+        self,
+        sequence: TorchSequence,
+        tokens: list[int],
+        parents: Sequence[int] | None,
+        visible: int,
+        keep_logits: int,
+    ) -> LogitArray:
+        """Logits [rows, V] as float32; `keep_logits` 0 means every row, else that many last ones."""
+        start, device = len(sequence.tokens), self.model.device
+        depths = list(range(len(tokens))) if parents is None else _depths(parents)
+        positions = torch.tensor([[min(start + depth, self.context - 1) for depth in depths]])
+        sequence.scored = tokens
+        sequence.cache.before(len(tokens), visible)
+        try:
+            out = self.model(
+                input_ids=torch.tensor([tokens], device=device),
+                position_ids=positions.to(device),
+                attention_mask=self._tree_mask(start, parents, depths),
+                cache=sequence.cache.cache,
+                use_cache=True,
+                logits_to_keep=keep_logits,
+            )
+        except BaseException:
+            del sequence.tokens[sequence.cache.abort() :]
+            raise
+        logits: LogitArray = out.logits[0].to(torch.float32).cpu().numpy()
+        return logits
+
+    def _tree_mask(self, start: int, parents: Sequence[int] | None, depths: list[int]) -> Any:
+        """Additive mask [1, 1, rows, slots]: a row sees the prefix, its ancestors and itself.
+
+        None for a chain: the model's own causal mask is right then, sliding windows included.
+        """
+        if parents is None:
+            return None
+        rows = len(parents)
+        ancestors = np.eye(rows, dtype=bool)
+        for row, parent in enumerate(parents):
+            if parent != ROOT:
+                ancestors[row] |= ancestors[parent]
+        sees = np.concatenate([np.ones((rows, start), dtype=bool), ancestors], axis=1)
+        distance = (start + np.array(depths))[:, None] - np.concatenate(
+            [np.arange(start), start + np.array(depths)]
+        )
+        kinds = set(getattr(self._config, "layer_types", None) or ["full_attention"])
+        masks = {
+            kind: self._additive(
+                sees & (distance < self._config.sliding_window)
+                if kind == "sliding_attention"
+                else sees
+            )
+            for kind in kinds
+        }
+        return masks if len(masks) > 1 else masks.popitem()[1]
+
+    def _additive(self, sees: np.ndarray[Any, np.dtype[np.bool_]]) -> torch.Tensor:
+        dtype = self.model.dtype
+        mask = torch.zeros(sees.shape, dtype=dtype)
+        mask[torch.from_numpy(~sees)] = torch.finfo(dtype).min
+        return mask[None, None].to(self.model.device)
+
+    @cached_property
+    def bit_stable(self) -> bool:
+        """Measured once: the same tokens, grouped three ways, must give the same bits."""
+        if not self._slots:
+            return False
+        tokens = [(7919 * i) % self.vocab_size for i in range(BITWISE_ROWS)]
+        reference: LogitArray | None = None
+        for group in (1, BITWISE_ROWS, 3):
+            sequence, rows = self.open(bitwise=True), []
+            for i in range(0, len(tokens), group):
+                chunk = tokens[i : i + group]
+                rows.append(self.score([Rows(sequence, chunk)])[0])
+                self.commit(sequence, range(len(chunk)))
+            logits = np.concatenate(rows)
+            if reference is not None and not np.array_equal(logits, reference):
+                return False
+            reference = logits
+        return True
+
+
+def _depths(parents: Sequence[int]) -> list[int]:
+    depths: list[int] = []
+    for parent in parents:
+        depths.append(0 if parent == ROOT else depths[parent] + 1)
+    return depths

@@ -1,0 +1,1 @@
+"""The tests, laid out as `src/foredraft`; `worlds` and `exact` are the helpers they share."""
