@@ -19,6 +19,9 @@ from foredraft.targets.torch_hf import TorchTarget
 
 VOCAB = 32
 
+# Two threads only get in each other's way on matrices this small.
+torch.set_num_threads(1)
+
 
 class Characters:
     """One token a character: ids 0…25 are letters, 26 a space, 31 the end."""

@@ -41,7 +41,8 @@ class ModelDrafter:
             cache, self._spare = self._spare or self._draft.open(), None
             self._caches[sequence] = cache
         limit = min(limit, self._draft.context - len(sequence.tokens))
-        if limit <= 0:
+        # A token in the target's padding rows, should it ever come, means nothing to the draft.
+        if limit <= 0 or max(sequence.tokens) >= self._draft.vocab_size:
             return Draft.chain([], source=self.name)
         drafted: list[int] = []
         laws: list[FloatArray] = []

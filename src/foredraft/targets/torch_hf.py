@@ -117,8 +117,12 @@ class TorchTarget:
         visible: int,
         keep_logits: int,
     ) -> LogitArray:
-        """Logits [rows, V] as float32; `keep_logits` 0 means every row, else that many last ones."""
+        """Logits [rows, V]; `keep_logits` 0 means of every row, else of that many last ones."""
         start, device = len(sequence.tokens), self.model.device
+        if parents is None and sequence.bitwise:
+            # The model's own mask is left out where attention is plainly causal, which takes
+            # another kernel: other bits.
+            parents = range(ROOT, len(tokens) - 1)
         depths = list(range(len(tokens))) if parents is None else _depths(parents)
         positions = torch.tensor([[min(start + depth, self.context - 1) for depth in depths]])
         sequence.scored = tokens
@@ -127,7 +131,10 @@ class TorchTarget:
             out = self.model(
                 input_ids=torch.tensor([tokens], device=device),
                 position_ids=positions.to(device),
-                attention_mask=self._tree_mask(start, parents, depths),
+                # None: the model's own causal mask is right for a chain, sliding windows included.
+                attention_mask=None
+                if parents is None
+                else self._mask(start, parents, depths, visible),
                 cache=sequence.cache.cache,
                 use_cache=True,
                 logits_to_keep=keep_logits,
@@ -138,28 +145,28 @@ class TorchTarget:
         logits: LogitArray = out.logits[0].to(torch.float32).cpu().numpy()
         return logits
 
-    def _tree_mask(self, start: int, parents: Sequence[int] | None, depths: list[int]) -> Any:
-        """Additive mask [1, 1, rows, slots]: a row sees the prefix, its ancestors and itself.
+    def _mask(self, start: int, parents: Sequence[int], depths: list[int], visible: int) -> Any:
+        """Additive mask [1, 1, rows, visible]: a row sees the prefix, its ancestors and itself.
 
-        None for a chain: the model's own causal mask is right then, sliding windows included.
+        One a kind of layer where kinds differ, in the form the models take from `generate`.
         """
-        if parents is None:
-            return None
         rows = len(parents)
         ancestors = np.eye(rows, dtype=bool)
         for row, parent in enumerate(parents):
             if parent != ROOT:
                 ancestors[row] |= ancestors[parent]
-        sees = np.concatenate([np.ones((rows, start), dtype=bool), ancestors], axis=1)
-        distance = (start + np.array(depths))[:, None] - np.concatenate(
-            [np.arange(start), start + np.array(depths)]
+        sees = np.zeros((rows, max(visible, start + rows)), dtype=bool)
+        sees[:, :start] = True
+        sees[:, start : start + rows] = ancestors
+        slots = np.arange(sees.shape[1])
+        slots[start : start + rows] = start + np.array(depths)
+        near = (start + np.array(depths))[:, None] - slots < (
+            getattr(self._config, "sliding_window", None) or self.context
         )
         kinds = set(getattr(self._config, "layer_types", None) or ["full_attention"])
         masks = {
             kind: self._additive(
-                sees & (distance < self._config.sliding_window)
-                if kind == "sliding_attention"
-                else sees
+                (sees & near if kind == "sliding_attention" else sees)[:, :visible]
             )
             for kind in kinds
         }
