@@ -1,0 +1,56 @@
+"""From names to a ready Generator."""
+
+from collections.abc import Callable
+
+from foredraft.core.errors import ForedraftError
+from foredraft.drafters.base import Drafter
+from foredraft.drafters.ngram import NgramDrafter
+from foredraft.drafters.none import NoDrafter
+from foredraft.engine.generator import Generator
+from foredraft.targets.base import Target
+
+DRAFTERS = ("ngram", "model", "none")
+
+
+def load(
+    model: str = "smollm2",
+    *,
+    drafter: str = "ngram",
+    draft_model: str | None = None,
+    dtype: str = "auto",
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Generator:
+    """A Generator for a model: a known name, a folder, a .gguf file or a Hugging Face repository.
+
+    `drafter` is one of DRAFTERS; `draft_model` names the smaller model for "model", which must
+    share the tokenizer. `progress(what, done, total)` hears of downloads and loading. Raises
+    ForedraftError for anything that cannot be found, read or paired.
+    """
+    if drafter not in DRAFTERS:
+        raise ForedraftError(f"Unknown drafter {drafter!r}; choose one of {', '.join(DRAFTERS)}.")
+    if (drafter == "model") != (draft_model is not None):
+        raise ForedraftError(
+            "The drafter 'model' and --draft-model NAME go together: one was given without the "
+            "other."
+        )
+    from foredraft.targets.torch_hf import load_target
+
+    target = load_target(model, dtype, device, threads, progress)
+    if draft_model is None:
+        return Generator(target, NoDrafter() if drafter == "none" else NgramDrafter())
+    return Generator(target, pair(target, load_target(draft_model, dtype, device, None, progress)))
+
+
+def pair(target: Target, draft: Target) -> Drafter:
+    """A drafter that drafts for `target` with `draft`; ForedraftError if their tokens differ."""
+    from foredraft.drafters.model import ModelDrafter
+
+    difference = target.tokenizer.same_as(draft.tokenizer)
+    if difference is not None:
+        raise ForedraftError(
+            f"{draft.name} cannot draft for {target.name}: {difference} Choose a draft of the "
+            "same model family, or use --drafter ngram."
+        )
+    return ModelDrafter(draft, target.vocab_size)

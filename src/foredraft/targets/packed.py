@@ -1,0 +1,42 @@
+"""Linear layers whose weight oneDNN lays out once, so that a few rows cost little more than one.
+
+PyTorch's own float32 product rearranges the whole weight at every call with more than one row,
+which makes verifying on a CPU several times dearer than it need be (docs/log.md has the figures).
+"""
+
+from typing import Any
+
+import torch
+from torch import nn
+
+
+class PackedLinear(nn.Module):
+    """A float32 `nn.Linear` on the CPU with its weight in oneDNN's own layout; inference only."""
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        self.in_features, self.out_features = linear.in_features, linear.out_features
+        # Plain attributes: an opaque tensor can be neither saved nor moved with the module.
+        self.packed = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach(), None)
+        self.bias = None if linear.bias is None else linear.bias.detach()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        out: torch.Tensor = torch.ops.mkldnn._linear_pointwise(
+            x, self.packed, self.bias, "none", [], ""
+        )
+        return out
+
+
+def pack(model: Any) -> bool:
+    """Replace every `nn.Linear` of a float32 CPU model in place; False where it does not apply."""
+    ready = torch.backends.mkldnn.is_available() and hasattr(
+        torch.ops.mkldnn, "_reorder_linear_weight"
+    )
+    if not ready or model.device.type != "cpu" or model.dtype != torch.float32:
+        return False
+    with torch.inference_mode():
+        for parent in list(model.modules()):
+            for name, child in list(parent.named_children()):
+                if type(child) is nn.Linear:
+                    setattr(parent, name, PackedLinear(child))
+    return True
