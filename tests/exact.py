@@ -3,8 +3,10 @@
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeVar
+
+import numpy as np
 
 from foredraft.core.accept import Chance
 from foredraft.core.types import Draft, Verdict
@@ -30,19 +32,21 @@ class Branch:
         if step < len(self._script):
             choice = self._script[step]
         else:
-            choice, *rest = (option for option, chance in law.items() if chance > 0)
+            choice, *rest = law
             self.others += [(*self._taken, other) for other in rest]
         self.probability *= law[choice]
         self._taken.append(choice)
         return choice
 
     def passes(self, p: Any, q: Any) -> bool:
-        chance = Fraction(p > 0) if q == 0 else min(Fraction(1), Fraction(p) / q)
+        if p >= q or p <= 0:
+            return bool(p > 0)
+        chance = Fraction(p) / q
         return bool(self._choose({1: chance, 0: 1 - chance}))
 
     def draw(self, weights: Law) -> int:
         total = weights.sum()
-        return self._choose({token: Fraction(w) / total for token, w in enumerate(weights)})
+        return self._choose({int(i): weights[i] / total for i in np.flatnonzero(weights)})
 
 
 def outcomes(program: Callable[[Branch], Result]) -> dict[Result, Fraction]:
@@ -76,17 +80,30 @@ def plain(world: World) -> Step:
     return lambda text: {(token,): mass for token, mass in enumerate(world.p(text)) if mass > 0}
 
 
+@cache
+def drafts(world: World, pick: Pick, shape: Shape, text: Text) -> list[tuple[Draft, Fraction]]:
+    """Every draft that may follow `text`, with its probability."""
+    seen: dict[tuple[Text, Text], Draft] = {}
+
+    def program(branch: Branch) -> tuple[Text, Text]:
+        draft = grow(world.q, shape, pick, lambda _, law: branch.draw(law), text)
+        tree = (draft.tokens, draft.parents)
+        seen[tree] = draft
+        return tree
+
+    return [(seen[tree], mass) for tree, mass in outcomes(program).items()]
+
+
 def verdicts(
     world: World, rule: Rule, pick: Pick, shape: Shape, text: Text = ()
 ) -> dict[tuple[Text, Verdict], Fraction]:
     """The law of one round after `text`: what it emits, and the verdict that emitted it."""
-
-    def program(branch: Branch) -> tuple[Text, Verdict]:
-        draft = grow(world.q, shape, pick, lambda _, law: branch.draw(law), text)
-        verdict = rule(rows(world.p, draft, text), draft, branch)
-        return emitted(draft, verdict), verdict
-
-    return outcomes(program)
+    law: dict[tuple[Text, Verdict], Fraction] = defaultdict(Fraction)
+    for draft, mass in drafts(world, pick, shape, text):
+        judge = partial(rule, rows(world.p, draft, text), draft)
+        for verdict, chance in outcomes(judge).items():
+            law[emitted(draft, verdict), verdict] += mass * chance
+    return dict(law)
 
 
 def speculative(world: World, rule: Rule, pick: Pick, shape: Shape) -> Step:
@@ -112,9 +129,10 @@ def gap(world: World, step: Step, length: int, first_only: bool = False) -> Frac
     def ours_then_alone(text: Text) -> Mapping[Text, Fraction]:
         return alone(text) if first_only and text else step(text)
 
+    zero = Fraction(0)
     ours, theirs = joint(ours_then_alone, length), joint(alone, length)
-    texts = ours.keys() | theirs.keys()
-    return sum((abs(ours.get(t, 0) - theirs.get(t, 0)) for t in texts), Fraction(0)) / 2
+    both = [(ours.get(text, zero), theirs.get(text, zero)) for text in ours.keys() | theirs.keys()]
+    return sum((abs(a - b) for a, b in both), zero) / 2
 
 
 def mean_accepted(world: World, rule: Rule, pick: Pick, shape: Shape) -> Fraction:

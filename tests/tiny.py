@@ -27,6 +27,7 @@ class Characters:
     """One token a character: ids 0…25 are letters, 26 a space, 31 the end."""
 
     letters = "abcdefghijklmnopqrstuvwxyz .,!"
+    has_template = True
 
     def __init__(self, eos: Sequence[int] = (31,)) -> None:
         self.eos_ids = frozenset(eos)

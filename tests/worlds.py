@@ -1,4 +1,4 @@
-"""Toy targets and drafts whose laws depend on the whole text so far, and ways to draft from them."""
+"""Toy targets and drafts whose laws depend on the whole text, and ways to draft from them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -66,6 +66,7 @@ def hot(size: int, name: str) -> LawAfter:
     return lambda text: one_hot(size, Random(f"{name}{size}{text}").randrange(size))
 
 
+@cache
 def worlds(size: int) -> dict[str, World]:
     """The cases in which acceptance rules go wrong, by name."""
     some, other = varied(size, "p", 1, 6), varied(size, "q", 1, 6)

@@ -55,16 +55,16 @@ def rejection(p: Laws, draft: Draft, chance: Chance) -> Verdict:
     """
     children = draft.children()
     path: list[int] = []
-    node, rejected, law = ROOT, 0, p[0]
+    node, law = ROOT, p[0]
     while True:
-        for child in children.get(node, []):
+        below = children.get(node, [])
+        for child in below:
             token = draft.tokens[child]
             if chance.passes(law[token], 1 if draft.q is None else draft.q[child][token]):
                 break
             law = _normalised(_excess(1, law, draft, child), law)
-            rejected += 1
         else:
-            return Verdict(tuple(path), chance.draw(law), rejected)
+            return Verdict(tuple(path), chance.draw(law), len(below))
         path.append(child)
         node, law = child, p[child + 1]
 

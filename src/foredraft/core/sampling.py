@@ -14,7 +14,7 @@ from foredraft.core.types import FloatArray, IntArray, LogitArray
 class SamplingParams:
     """What shapes p. Defaults leave the model's own choice: greedy, nothing filtered or penalised.
 
-    Applied in Transformers' order: penalties, bias, masks, temperature, top-k, top-p, min-p,
+    Applied in Transformers' order: bias, penalties, masks, temperature, top-k, top-p, min-p,
     typical-p. The repetition penalty sees prompt and output; presence and frequency penalties see
     the output only (OpenAI's definition). Raises ForedraftError for a value out of range.
     """
@@ -72,16 +72,26 @@ def law(
     At temperature 0 p is one-hot at the largest logit, the lowest id on ties.
     """
     scores = logits.astype(np.float64)
+    _bias(scores, params)
     _penalise(scores, params, prompt, output)
     _mask(scores, params, output, eos)
     if params.is_greedy:
         p = np.zeros_like(scores)
         p[np.argmax(scores)] = 1.0
         return p
-    p = _softmax(scores / params.temperature)
+    p = _softmax(scores, params.temperature)
     for keep in (_keep_top_k, _keep_top_p, _keep_min_p, _keep_typical):
         p = keep(p, params)
     return p
+
+
+def _bias(scores: FloatArray, params: SamplingParams) -> None:
+    for token, bias in params.logit_bias.items():
+        if not 0 <= token < scores.size:
+            raise ForedraftError(
+                f"logit_bias names token {token}, but the vocabulary ends at {scores.size - 1}."
+            )
+        scores[token] += bias
 
 
 def _penalise(
@@ -99,12 +109,6 @@ def _penalise(
 def _mask(
     scores: FloatArray, params: SamplingParams, output: IntArray, eos: Collection[int]
 ) -> None:
-    for token, bias in params.logit_bias.items():
-        if not 0 <= token < scores.size:
-            raise ForedraftError(
-                f"logit_bias names token {token}, but the vocabulary ends at {scores.size - 1}."
-            )
-        scores[token] += bias
     if params.allowed_tokens is not None:
         allowed = np.fromiter(params.allowed_tokens, dtype=np.int64)
         if allowed.min() < 0 or allowed.max() >= scores.size:
@@ -123,16 +127,20 @@ def _mask(
         )
 
 
-def _softmax(scores: FloatArray) -> FloatArray:
-    weights = np.exp(scores - scores.max())
-    return weights / weights.sum()
+def _softmax(scores: FloatArray, temperature: float) -> FloatArray:
+    # The maximum is taken off before dividing, so that a tiny temperature cannot overflow.
+    with np.errstate(over="ignore"):
+        weights: FloatArray = np.exp((scores - scores.max()) / temperature)
+    weights /= weights.sum()
+    return weights
 
 
 def _only(p: FloatArray, kept: IntArray) -> FloatArray:
     """p restricted to the ids `kept` and renormalised."""
     weights = np.zeros_like(p)
     weights[kept] = p[kept]
-    return weights / weights.sum()
+    weights /= weights.sum()
+    return weights
 
 
 def _largest(p: FloatArray, count: int) -> IntArray:

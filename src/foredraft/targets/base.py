@@ -48,11 +48,17 @@ class TextCodec(Protocol):
 
     eos_ids: frozenset[int]
 
+    @property
+    def has_template(self) -> bool:
+        """Whether `chat` works; a base model only continues text."""
+
     def encode(self, text: str) -> list[int]: ...
 
     def decode(self, ids: Sequence[int]) -> str: ...
 
     def chat(self, messages: Sequence[dict[str, str]]) -> list[int]: ...
+
+    def same_as(self, other: "TextCodec") -> str | None: ...
 
 
 class Target(Protocol):

@@ -29,7 +29,7 @@ class PackedLinear(nn.Module):
 
 def pack(model: Any) -> bool:
     """Replace every `nn.Linear` of a float32 CPU model in place; False where it does not apply."""
-    ready = torch.backends.mkldnn.is_available() and hasattr(
+    ready = torch.backends.mkldnn.is_available() and hasattr(  # type: ignore[no-untyped-call]
         torch.ops.mkldnn, "_reorder_linear_weight"
     )
     if not ready or model.device.type != "cpu" or model.dtype != torch.float32:

@@ -9,8 +9,18 @@ import torch
 
 from foredraft.core.errors import ForedraftError
 from foredraft.core.types import ROOT, LogitArray
-from foredraft.targets.base import Capabilities, Rollback, Rows, TextCodec, shared_prefix
+from foredraft.targets.base import (
+    CachedSequence,
+    Capabilities,
+    Rollback,
+    Rows,
+    TextCodec,
+    shared_prefix,
+)
 from foredraft.targets.kv import Slots, Snapshots
+from foredraft.targets.packed import pack
+from foredraft.targets.placement import place
+from foredraft.targets.weights import Progress, load
 
 PREFILL_CHUNK = 512
 BITWISE_ROWS = 8
@@ -25,6 +35,11 @@ class TorchSequence:
         self.bitwise = bitwise
         self.tokens: list[int] = []
         self.scored: list[int] = []
+
+
+def _own(sequence: CachedSequence) -> TorchSequence:
+    assert isinstance(sequence, TorchSequence), "a sequence belongs to the target that opened it"
+    return sequence
 
 
 class TorchTarget:
@@ -57,28 +72,31 @@ class TorchTarget:
             )
         return TorchSequence((Slots if self._slots else Snapshots)(self._config), bitwise)
 
-    def room(self, sequence: TorchSequence) -> int:
-        length = len(sequence.tokens)
+    def room(self, sequence: CachedSequence) -> int:
+        own = _own(sequence)
+        length = len(own.tokens)
         rows = min(self.capabilities.max_rows, self.context - length)
-        if sequence.bitwise:
+        if own.bitwise:
             rows = min(rows, BITWISE_ROWS, BITWISE_BUCKET - length % BITWISE_BUCKET)
         return rows
 
-    def rewind(self, sequence: TorchSequence, tokens: Sequence[int]) -> int:
-        kept = sequence.cache.truncate(shared_prefix(sequence.tokens, tokens))
+    def rewind(self, sequence: CachedSequence, tokens: Sequence[int]) -> int:
+        kept = _own(sequence).cache.truncate(shared_prefix(sequence.tokens, tokens))
         del sequence.tokens[kept:]
         return kept
 
     def prefill(
         self,
-        sequence: TorchSequence,
+        sequence: CachedSequence,
         tokens: Sequence[int],
         progress: Callable[[int], None] | None = None,
     ) -> None:
         done = self.rewind(sequence, tokens)
         while done < len(tokens):
             chunk = list(tokens[done : done + PREFILL_CHUNK])
-            self._forward(sequence, chunk, None, len(sequence.tokens) + len(chunk), keep_logits=1)
+            self._forward(
+                _own(sequence), chunk, None, len(sequence.tokens) + len(chunk), keep_logits=1
+            )
             self.commit(sequence, range(len(chunk)))
             done += len(chunk)
             if progress is not None:
@@ -89,8 +107,7 @@ class TorchTarget:
         return [self._score(rows) for rows in batch]
 
     def _score(self, rows: Rows) -> LogitArray:
-        sequence = rows.sequence
-        assert isinstance(sequence, TorchSequence)
+        sequence = _own(rows.sequence)
         tokens, count = list(rows.tokens), len(rows.tokens)
         visible = len(sequence.tokens) + count
         if sequence.bitwise:
@@ -104,9 +121,10 @@ class TorchTarget:
         return logits[:count]
 
     @torch.inference_mode()
-    def commit(self, sequence: TorchSequence, path: Sequence[int]) -> None:
-        kept = sequence.cache.keep(path)
-        sequence.tokens += [sequence.scored[row] for row in path[:kept]]
+    def commit(self, sequence: CachedSequence, path: Sequence[int]) -> None:
+        own = _own(sequence)
+        kept = own.cache.keep(path)
+        own.tokens += [own.scored[row] for row in path[:kept]]
 
     @torch.inference_mode()
     def _forward(
@@ -203,3 +221,24 @@ def _depths(parents: Sequence[int]) -> list[int]:
     for parent in parents:
         depths.append(0 if parent == ROOT else depths[parent] + 1)
     return depths
+
+
+def load_target(
+    name: str,
+    dtype: str = "auto",
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> TorchTarget:
+    """The target for a known name, a folder, a GGUF file or a Hugging Face repository.
+
+    Raises ForedraftError with one sentence for whatever cannot be found, read or placed.
+    """
+    if threads is not None:
+        if threads < 1:
+            raise ForedraftError(f"threads is {threads}; it must be 1 or more.")
+        torch.set_num_threads(threads)
+    kind, place_ = place(dtype, device)
+    loaded = load(name, kind, place_, progress)
+    pack(loaded.model)
+    return TorchTarget(loaded.model, loaded.tokenizer, loaded.name)

@@ -1,0 +1,61 @@
+"""One answer, streamed, that Ctrl-C ends early and cleanly."""
+
+import signal
+from contextlib import closing, suppress
+from types import FrameType, TracebackType
+from typing import Self
+
+from foredraft.cli.bar import Bar
+from foredraft.cli.show import Screen
+from foredraft.engine.generator import Generator, Result
+from foredraft.engine.request import Prompt, Request
+
+
+class Patience:
+    """Ctrl-C raises KeyboardInterrupt at the next `check`, where the engine's cache is whole.
+
+    A second Ctrl-C does not wait for it.
+    """
+
+    def __enter__(self) -> Self:
+        self._asked = False
+        self._before = signal.signal(signal.SIGINT, self._ask)
+        return self
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        if self._asked:
+            raise KeyboardInterrupt
+        self._asked = True
+
+    def check(self) -> None:
+        if self._asked:
+            raise KeyboardInterrupt
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+
+def answer(generator: Generator, prompt: Prompt, request: Request, screen: Screen) -> Result:
+    """Generate, showing each token as it comes; after Ctrl-C the Result has no finish_reason."""
+    reading = "Reading the prompt"
+    with Bar(reading) as bar, Patience() as patience:
+
+        def progress(done: int) -> None:
+            bar(reading, done, stream.result.stats.prompt_tokens)
+            patience.check()
+
+        stream = generator.stream(prompt, request, progress)
+        try:
+            with closing(stream), suppress(KeyboardInterrupt):
+                for token in stream:
+                    bar.close()
+                    screen.token(token)
+                    patience.check()
+        finally:
+            screen.end()
+    return stream.result

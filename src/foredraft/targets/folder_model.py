@@ -1,0 +1,93 @@
+"""A Transformers model folder as a model: safetensors only, and no code from the folder is run."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from foredraft.core.errors import ForedraftError
+from foredraft.targets.quiet import first_line, quiet
+
+_PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+
+
+def build(folder: Path, dtype: torch.dtype) -> Any:
+    """The causal language model in `folder`, in `dtype`, on the CPU.
+
+    Weights that are missing, pickled, cut short or of another shape than config.json says are
+    errors; Transformers alone would fill them with random numbers and warn.
+    """
+    from transformers import AutoModelForCausalLM
+
+    config = config_of(folder)
+    _check_weights(folder)
+    try:
+        with quiet():
+            model, found = AutoModelForCausalLM.from_pretrained(
+                str(folder),
+                config=config,
+                dtype=dtype,
+                use_safetensors=True,
+                trust_remote_code=False,
+                attn_implementation="sdpa",
+                ignore_mismatched_sizes=True,  # reported below
+                output_loading_info=True,
+            )
+    except Exception as error:
+        raise ForedraftError(
+            f"The weights in {folder} cannot be loaded ({first_line(error)}); if a file is cut "
+            "short or damaged, download it again."
+        ) from error
+    wrong = sorted(found["missing_keys"]) + [name for name, *_ in found["mismatched_keys"]]
+    if wrong:
+        raise ForedraftError(
+            f"The weights in {folder} do not belong to its config.json: {len(wrong)} tensors are "
+            f"missing or have another shape, such as {wrong[0]}; download the folder again."
+        )
+    return model
+
+
+def config_of(folder: Path) -> Any:
+    """The folder's configuration, if it describes a causal language model."""
+    from transformers import AutoConfig
+    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+
+    if not (folder / "config.json").is_file():
+        raise ForedraftError(
+            f"{folder} has no config.json, so it is not a Transformers model folder; name the "
+            "folder that holds config.json and the .safetensors files, or a .gguf file."
+        )
+    try:
+        with quiet():
+            config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
+    except Exception as error:
+        raise ForedraftError(
+            f"{folder}/config.json cannot be used ({first_line(error)}); a model that is newer "
+            "than the installed Transformers, or brings its own code, is not supported."
+        ) from error
+    named = list(getattr(config, "architectures", None) or [])
+    # BERT and its kin can be forced into a causal shape, so what the file says of itself counts.
+    other = named and not any("CausalLM" in n or "LMHead" in n or "Conditional" in n for n in named)
+    known = config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    if getattr(config, "is_encoder_decoder", False) or other or not known:
+        what = named[0] if named else config.model_type
+        raise ForedraftError(
+            f"{folder} holds a {what}, which does not continue text token by token; name a causal "
+            "(decoder-only) language model."
+        )
+    return config
+
+
+def _check_weights(folder: Path) -> None:
+    if any(folder.glob("*.safetensors")):
+        return
+    if any(file for pattern in _PICKLES for file in folder.glob(pattern)):
+        raise ForedraftError(
+            f"{folder} has only pickled weights, which can run code when they are read; use the "
+            "model's .safetensors files, or convert it with save_pretrained on a machine you trust "
+            "it on."
+        )
+    raise ForedraftError(
+        f"{folder} has a config.json and no .safetensors weights; download the model's weights "
+        "into it."
+    )

@@ -1,0 +1,196 @@
+"""A model's tokenizer: text and chats to ids and back, and where the model ends a turn."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from foredraft.core.errors import ForedraftError
+from foredraft.targets.base import TextCodec
+from foredraft.targets.gguf_file import GGUFFile
+from foredraft.targets.quiet import first_line, quiet
+
+# A GGUF has no generation config, so ends of turn are known by name, as in llama.cpp.
+_ENDS = {
+    *("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<end_of_turn>", "<|end_of_turn|>"),
+    *("<|endoftext|>", "<|end_of_text|>", "<EOT>"),
+}
+_PADDING = re.compile(r"\[PAD\d+\]")
+
+
+class Tokenizer:
+    """A thin wrapper of a Transformers tokenizer; `ends` are end-of-turn ids it does not know."""
+
+    def __init__(self, hf: Any, ends: Iterable[int] = ()) -> None:
+        self._hf = hf
+        own = () if hf.eos_token_id is None else (int(hf.eos_token_id),)
+        self.eos_ids = frozenset((*own, *ends))
+
+    @classmethod
+    def from_gguf(cls, file: GGUFFile) -> Self:
+        """The tokenizer and the chat template inside a GGUF file."""
+        from tokenizers import pre_tokenizers
+        from transformers import PreTrainedTokenizerFast
+
+        if "tokenizer.ggml.tokens" not in file.fields:
+            raise ForedraftError(
+                f"{file.path} has no tokenizer inside, so it cannot be prompted; use a file "
+                "converted together with its tokenizer."
+            )
+        try:
+            # AutoTokenizer gives the same, but reads the header with a far slower reader first.
+            with quiet():
+                hf = PreTrainedTokenizerFast.from_pretrained(
+                    str(file.path.parent), gguf_file=file.path.name
+                )
+        except Exception as error:
+            raise ForedraftError(
+                f"{file.path} has a tokenizer that cannot be read ({first_line(error)}); use the "
+                "model's Hugging Face folder instead."
+            ) from error
+        if file.fields.get("tokenizer.ggml.pre") == "smollm":
+            # Transformers does not know this name and would leave runs of digits together.
+            hf.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+                [pre_tokenizers.Digits(True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+            )
+        tokens = file.fields["tokenizer.ggml.tokens"]
+        stated = (file.fields.get(f"tokenizer.ggml.{kind}_token_id") for kind in ("eot", "eom"))
+        named = (i for i, token in enumerate(tokens) if token in _ENDS)
+        return cls(hf, (*(i for i in stated if i is not None), *named))
+
+    @classmethod
+    def from_folder(cls, folder: Path) -> Self:
+        """The tokenizer of a Transformers model folder; no code from the folder is run."""
+        from transformers import AutoTokenizer
+
+        try:
+            with quiet():
+                hf = AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
+        except Exception as error:
+            raise ForedraftError(
+                f"{folder} has no tokenizer that can be read ({first_line(error)}); it needs "
+                "tokenizer.json and tokenizer_config.json."
+            ) from error
+        return cls(hf, _folder_ends(folder))
+
+    @cached_property
+    def vocab_size(self) -> int:
+        """One more than the largest id the tokenizer makes; a model may have padding rows above."""
+        vocabulary: dict[str, int] = self._hf.get_vocab()
+        return max(vocabulary.values()) + 1
+
+    @property
+    def has_template(self) -> bool:
+        """Whether `chat` works; base models come without a chat template."""
+        return bool(self._hf.chat_template)
+
+    def encode(self, text: str) -> list[int]:
+        """Raw text as the model expects it, with BOS where the model wants one."""
+        ids: list[int] = self._hf(text, verbose=False)["input_ids"]
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of `ids` without special tokens."""
+        text: str = self._hf.decode(
+            list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        return text
+
+    def piece(self, token: int) -> str:
+        """What one token stands for, special tokens by name; part of a character shows as �."""
+        return (self._pieces[token] or b"").decode("utf-8", errors="replace")
+
+    def chat(self, messages: Sequence[Mapping[str, str]], **options: object) -> list[int]:
+        """The chat template's ids, ending where the model's answer begins.
+
+        `options` go to the template (Qwen3 knows `enable_thinking`).
+        """
+        if not self.has_template:
+            raise ForedraftError(
+                "This model has no chat template (it is a base model, or the template was left "
+                "out); give it plain text to continue instead of messages."
+            )
+        try:
+            made = self._hf.apply_chat_template(
+                [dict(message) for message in messages],
+                add_generation_prompt=True,
+                tokenize=True,
+                return_dict=True,
+                **options,
+            )
+        except Exception as error:  # templates refuse messages with exceptions of their own
+            raise ForedraftError(
+                f"The model's chat template refuses these messages ({first_line(error)}); each "
+                "needs a 'role' and a 'content' the template knows."
+            ) from error
+        ids: list[int] = made["input_ids"]
+        return ids
+
+    def same_as(self, other: TextCodec) -> str | None:
+        """None if every id both know stands for the same bytes, else a sentence that says how not.
+
+        Only ids below both vocabulary sizes are compared, and padding entries are passed over.
+        """
+        if not isinstance(other, Tokenizer):
+            return "The tokenizers differ: they are of different kinds."
+        pairs = list(zip(self._pieces, other._pieces, strict=False))
+        differing = [i for i, (a, b) in enumerate(pairs) if a != b and None not in (a, b)]
+        if not differing:
+            return None
+        first = differing[0]
+        return (
+            f"The tokenizers differ: token {first} is {self.piece(first)!r} in one and "
+            f"{other.piece(first)!r} in the other, and {len(differing):,} of {len(pairs):,} shared "
+            "ids stand for other text."
+        )
+
+    @cached_property
+    def _pieces(self) -> list[bytes | None]:
+        """The bytes each id stands for, None for padding entries and holes."""
+        added = {i: token.content for i, token in self._hf.added_tokens_decoder.items()}
+        byte_level = "ByteLevel" in repr(self._hf.backend_tokenizer.decoder)
+        spell = _from_byte_level if byte_level else _from_sentencepiece
+        pieces: list[bytes | None] = [None] * self.vocab_size
+        for token, i in self._hf.get_vocab().items():
+            if i in added:
+                pieces[i] = added[i].encode()
+            elif not _PADDING.fullmatch(token):
+                pieces[i] = spell(token)
+        return pieces
+
+
+def _byte_alphabet() -> dict[str, int]:
+    """The printable character that stands for each byte in GPT-2's byte-level vocabularies."""
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [b for b in range(256) if b not in printable]
+    return {chr(b): b for b in printable} | {chr(256 + n): b for n, b in enumerate(others)}
+
+
+_BYTES = _byte_alphabet()
+
+
+def _from_byte_level(token: str) -> bytes:
+    try:
+        return bytes(_BYTES[c] for c in token)
+    except KeyError:  # an entry that is text as it stands
+        return token.encode()
+
+
+def _from_sentencepiece(token: str) -> bytes:
+    if re.fullmatch(r"<0x[0-9A-F]{2}>", token):
+        return bytes([int(token[3:5], 16)])
+    return token.replace("▁", " ").encode()
+
+
+def _folder_ends(folder: Path) -> tuple[int, ...]:
+    """End ids of generation_config.json, or of config.json where the former names none."""
+    for name in ("generation_config.json", "config.json"):
+        try:
+            ends = json.loads((folder / name).read_text(encoding="utf-8")).get("eos_token_id")
+        except (OSError, ValueError, AttributeError):
+            continue
+        if ends is not None:
+            return tuple(ends) if isinstance(ends, list) else (int(ends),)
+    return ()

@@ -1,0 +1,70 @@
+"""The command on a pseudo-terminal, as a person sees it."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+
+LIMIT_S = 30
+
+
+class Terminal:
+    """`python -m tests.cli.parrot` with `arguments`; `seen` is everything that it has shown."""
+
+    def __init__(self, *arguments, **environment):
+        ours, theirs = pty.openpty()
+        self._file = ours
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.cli.parrot", *arguments],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+            env=os.environ | {"TERM": "xterm", "NO_COLOR": "", **environment},
+            preexec_fn=lambda: os.close(ours),
+        )
+        os.close(theirs)
+        self.seen = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        os.close(self._file)
+
+    def wait_for(self, pattern):
+        """Read on until `pattern` is seen in what is new; returns the new text."""
+        begun, start = time.monotonic(), len(self.seen)
+        while not re.search(pattern, self.seen[start:]):
+            assert time.monotonic() - begun < LIMIT_S, f"no {pattern!r} in {self.seen!r}"
+            assert self._read(), f"no {pattern!r} in {self.seen!r}"
+        return self.seen[start:]
+
+    def type(self, text):
+        os.write(self._file, text.encode())
+
+    def interrupt(self):
+        self._process.send_signal(signal.SIGINT)
+
+    def end(self):
+        """Everything seen once the command has ended, and its status."""
+        while self._read():
+            pass
+        return self.seen, self._process.wait(LIMIT_S)
+
+    def _read(self):
+        if not select.select([self._file], [], [], LIMIT_S)[0]:
+            return False
+        try:
+            data = os.read(self._file, 1 << 16)
+        except OSError:  # how Linux says that the other side is closed
+            return False
+        self.seen += data.decode(errors="replace").replace("\r\n", "\n")
+        return bool(data)
