@@ -111,7 +111,9 @@ def never(requirement, folder):
 
 
 if __name__ == "__main__":
-    options.load = loader(pause=float(os.environ.get("PAUSE", 0)))
+    options.load = loader(
+        says=os.environ.get("SAYS", SAYS), pause=float(os.environ.get("PAUSE", 0))
+    )
     pull = hub.pull
     hub.pull = lambda name, progress: pull(name, progress, never)
     sys.exit(main())

@@ -33,6 +33,12 @@ def test_colours_can_be_switched_off(flags, environment):
     assert "\x1b" not in seen
 
 
+def test_a_model_cannot_take_over_the_terminal():
+    with Terminal("run", "hello", "--no-color", SAYS="a\x1b[2J\x07\tb\x9bm\nc") as terminal:
+        seen, _ = terminal.end()
+    assert seen.startswith("a[2J\tbm\nc\n")
+
+
 def test_the_last_line_breaks_between_its_parts():
     with Terminal("run", "hello", "--no-color", COLUMNS="40", PAUSE="0.01") as terminal:
         seen, _ = terminal.end()

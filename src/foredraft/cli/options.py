@@ -78,14 +78,14 @@ class Settings:
         float,
         _sampling(
             "P",
-            "Tokens at least P times as likely as the likeliest; 0 (default) is off, 0.05 usual.",
+            "Tokens at least P times as likely as the top one; 0 (default) is off, 0.05 is usual.",
         ),
     ] = _PLAIN.min_p
     typical_p: Annotated[
         float,
         _sampling(
             "P",
-            "Tokens about as surprising as expected, up to P; 1 (default) is off, 0.95 is usual.",
+            "The most typical tokens that sum to P; 1 (default) is off, 0.95 is usual.",
         ),
     ] = _PLAIN.typical_p
     repetition_penalty: Annotated[

@@ -203,13 +203,13 @@ def _whole(text: str, name: str) -> list[int]:
 
 
 def _law(text: str, name: str) -> FloatArray:
-    values = np.array(_numbers(text, name))
-    if (values < 0).any():
-        raise ForedraftError(f"--{name} has {values.min():g}; no probability is below 0.")
+    values = _numbers(text, name)
+    if min(values) < 0:
+        raise ForedraftError(f"--{name} has {min(values):g}; no probability is below 0.")
     total = math.fsum(values)
     if abs(total - 1) > 1e-6:
         raise ForedraftError(f"--{name} adds up to {total:g}; probabilities add up to 1.")
-    return np.array([value / total for value in values])
+    return np.array(values) / total
 
 
 def _curve(text: str | None) -> list[float] | None:

@@ -47,6 +47,9 @@ class SamplingParams:
             value = getattr(self, item.name)
             if isinstance(value, float) and not math.isfinite(value):
                 raise ForedraftError(f"{item.name} is {value}; it must be a finite number.")
+        for token, bias in self.logit_bias.items():
+            if math.isnan(bias) or bias == math.inf:
+                raise ForedraftError(f"logit_bias of token {token} is {bias}; it must be a number.")
         if self.allowed_tokens is not None and not self.allowed_tokens:
             raise ForedraftError("allowed_tokens is empty; at least one token must be allowed.")
 

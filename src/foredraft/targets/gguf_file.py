@@ -29,7 +29,7 @@ _SCALARS = {
 }
 _STRING, _ARRAY = 8, 9
 _VERSIONS = (2, 3)
-_CHUNK = 1 << 18
+_CHUNK = 1 << 17
 """Elements dequantized at once: large enough for NumPy, small enough for the processor's cache."""
 
 

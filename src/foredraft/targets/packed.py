@@ -4,6 +4,7 @@ PyTorch's own float32 product rearranges the whole weight at every call with mor
 which makes verifying on a CPU several times dearer than it need be (docs/log.md has the figures).
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -27,16 +28,25 @@ class PackedLinear(nn.Module):
         return out
 
 
-def pack(model: Any) -> bool:
-    """Replace every `nn.Linear` of a float32 CPU model in place; False where it does not apply."""
+def pack(model: Any, progress: Callable[[int, int], None] | None = None) -> bool:
+    """Replace every `nn.Linear` of a float32 CPU model in place; False where it does not apply.
+
+    `progress(done, total)` counts layers.
+    """
     ready = torch.backends.mkldnn.is_available() and hasattr(  # type: ignore[no-untyped-call]
         torch.ops.mkldnn, "_reorder_linear_weight"
     )
     if not ready or model.device.type != "cpu" or model.dtype != torch.float32:
         return False
     with torch.inference_mode():
-        for parent in list(model.modules()):
-            for name, child in list(parent.named_children()):
-                if type(child) is nn.Linear:
-                    setattr(parent, name, PackedLinear(child))
+        found = [
+            (parent, name)
+            for parent in model.modules()
+            for name, child in parent.named_children()
+            if type(child) is nn.Linear
+        ]
+        for done, (parent, name) in enumerate(found):
+            setattr(parent, name, PackedLinear(getattr(parent, name)))
+            if progress is not None:
+                progress(done + 1, len(found))
     return True

@@ -157,8 +157,13 @@ class TorchTarget:
                 use_cache=True,
                 logits_to_keep=keep_logits,
             )
-        except BaseException:
+        except BaseException as error:
             del sequence.tokens[sequence.cache.abort() :]
+            if isinstance(error, MemoryError | torch.OutOfMemoryError):
+                raise ForedraftError(
+                    f"{self.name} ran out of memory after {start} tokens; use a shorter prompt, a "
+                    "smaller model or --dtype bfloat16."
+                ) from error
             raise
         logits: LogitArray = out.logits[0].to(torch.float32).cpu().numpy()
         return logits
@@ -240,5 +245,6 @@ def load_target(
         torch.set_num_threads(threads)
     kind, place_ = place(dtype, device)
     loaded = load(name, kind, place_, progress)
-    pack(loaded.model)
+    report = progress or (lambda what, done, total: None)
+    pack(loaded.model, lambda done, total: report(f"Packing {name}", done, total))
     return TorchTarget(loaded.model, loaded.tokenizer, loaded.name)
