@@ -73,7 +73,7 @@ SETTINGS = {
     "penalties": SamplingParams(
         temperature=0.7, repetition_penalty=1.5, presence_penalty=0.5, frequency_penalty=0.5
     ),
-    "masks": SamplingParams(temperature=1.0, logit_bias={2: 0.7}, min_tokens=3),
+    "masks": SamplingParams(temperature=1.0, logit_bias={EOS: 1.5}, min_tokens=2),
 }
 
 
