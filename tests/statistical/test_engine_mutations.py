@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
+import torch
 
 from foredraft.core import accept
 from foredraft.core.noise import Noise
@@ -17,7 +18,7 @@ from foredraft.drafters.base import Drafter
 from foredraft.drafters.model import ModelDrafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.engine import loop
-from foredraft.engine.generator import Generator, Token
+from foredraft.engine.generator import Generator, Result, Token
 from foredraft.engine.loop import LazyLaws, Round
 from foredraft.engine.reference import decode_plainly
 from foredraft.engine.request import Request
@@ -51,9 +52,9 @@ def caught(drafter: Drafter, settings: str, exactness: Exactness = Exactness.DIS
 class Misreporting(ModelDrafter):
     """Draws as it should, but reports its laws under other settings than the request's."""
 
-    def __init__(self, greedy: bool = False, **said: float) -> None:
+    def __init__(self, said: str, greedy: bool = False) -> None:
         super().__init__(remembered(DRAFT), VOCAB, greedy)
-        self._said = said
+        self._said = SETTINGS[said]
         self._seen: list[LogitArray] = []
 
     def _aligned(self, logits: LogitArray) -> LogitArray:
@@ -63,8 +64,10 @@ class Misreporting(ModelDrafter):
     def propose(self, sequence: TextSequence, limit: int) -> Draft:
         self._seen = []
         draft = super().propose(sequence, limit)
-        said = replace(sequence.params, **self._said)
-        laws = [sequence.law(logits, draft.tokens[:i], said) for i, logits in enumerate(self._seen)]
+        laws = [
+            sequence.law(logits, draft.tokens[:i], self._said)
+            for i, logits in enumerate(self._seen)
+        ]
         return Draft.chain(draft.tokens, laws, self.name)
 
 
@@ -84,14 +87,11 @@ class Hesitant(ModelDrafter):
 @pytest.mark.parametrize(
     ("drafter", "settings"),
     [
-        (Misreporting(temperature=1.0), "t0.7"),
-        (
-            Misreporting(repetition_penalty=1.0, presence_penalty=0.0, frequency_penalty=0.0),
-            "penalties",
-        ),
-        (Misreporting(top_k=0), "top-k"),
-        (Misreporting(top_p=1.0), "top-p"),
-        (Misreporting(greedy=True), "t1"),
+        (Misreporting("t1"), "t0.7"),
+        (Misreporting("t0.7"), "penalties"),
+        (Misreporting("t1"), "top-k"),
+        (Misreporting("t0.7"), "top-p"),
+        (Misreporting("t1", greedy=True), "t1"),
         (Hesitant(remembered(DRAFT), VOCAB), "t1"),
     ],
     ids=["temperature", "penalties", "top-k", "top-p", "argmax", "dropped by its own odds"],
@@ -101,7 +101,7 @@ def test_a_draft_that_misreports_is_caught(drafter: Drafter, settings: str) -> N
 
 
 def test_a_draft_that_misreports_nothing_is_not() -> None:
-    assert not caught(Misreporting(), "penalties")
+    assert not caught(Misreporting("penalties"), "penalties")
 
 
 # A target whose law is not p. #
@@ -135,10 +135,10 @@ def residual_is_p(patch: pytest.MonkeyPatch) -> None:
 
 
 def one_uniform_for_all(patch: pytest.MonkeyPatch) -> None:
+    uniforms: dict[Noise, float] = {}
+
     def passes(self: Noise, p: float, q: float) -> bool:
-        if not hasattr(self, "uniform"):
-            self.uniform = self._judging.random()
-        return bool(self.uniform * q < p)
+        return uniforms.setdefault(self, self._judging.random()) * q < p
 
     patch.setattr(Noise, "passes", passes)
 
@@ -167,7 +167,7 @@ def end_missed_inside_a_run(patch: pytest.MonkeyPatch) -> None:
         request: Request,
         sequence: TextSequence,
         text: TextStream,
-        result: object,
+        result: Result,
     ) -> list[Token]:
         eos, sequence.eos = sequence.eos, () if done.verdict.path else sequence.eos
         fresh = right(self, done, request, sequence, text, result)
@@ -259,8 +259,9 @@ def kept_rows_lost(patch: pytest.MonkeyPatch) -> None:
     """The slots of accepted rows hold the keys and values of the rows before them."""
     right = TorchTarget.commit
 
+    @torch.inference_mode()
     def commit(self: TorchTarget, sequence: TorchSequence, path: Sequence[int]) -> None:
-        if len(path) > 1:
+        if sequence.tokens and len(path) > 1:
             sequence.cache.keep([0, *path[:-1]])
             sequence.tokens += [sequence.scored[row] for row in path]
         else:
@@ -278,6 +279,7 @@ def kept_rows_lost(patch: pytest.MonkeyPatch) -> None:
         refused_rows_stay,
         kept_rows_lost,
     ],
+    ids=["one position late", "bonus reuses", "one for a run", "refused stay", "kept lost"],
 )
 def test_text_that_depends_on_the_drafter_is_caught(
     mutation: Mutation, monkeypatch: pytest.MonkeyPatch

@@ -107,7 +107,7 @@ def test_an_unknown_tensor_format(path):
     # name, dimension count, two dimensions, format: the last becomes one that does not exist
     head = content.index(b"plain") + len("plain") + 4 + 16
     path.write_bytes(content[:head] + struct.pack("<I", 999) + content[head + 4 :])
-    with pytest.raises(ForedraftError, match="stores plain in format number 999.*upgrade it"):
+    with pytest.raises(ForedraftError, match=r"stores plain in format number 999.*upgrade it"):
         GGUFFile(path)
 
 

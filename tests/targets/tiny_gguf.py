@@ -1,5 +1,6 @@
 """Tiny models and a tokenizer written as GGUF the way llama.cpp's converter writes them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 TEMPLATE = (
     "{% for m in messages %}"
     "{% if m.role == 'robot' %}{{ raise_exception('no robots') }}{% endif %}"
-    "<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
+    "<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant"
 )
 _TEXT = ["the tide comes in twice a day", "and twice a day the tide goes out", "x = 1; y = 22"]
 _NAMES = {
@@ -50,19 +51,19 @@ def tokenizer() -> Tokenizer:
 
 def model(kind: str, seed: int = 0, **changes: Any) -> Any:
     """A random model whose every weight, norms and biases included, differs from its default."""
-    shape: dict[str, Any] = dict(
-        vocab_size=320,
-        hidden_size=64,
-        intermediate_size=96,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        head_dim=16,
-        max_position_embeddings=256,
-        rope_theta=500.0,
-        rms_norm_eps=1e-5,
-        tie_word_embeddings=True,
-    )
+    shape: dict[str, Any] = {
+        "vocab_size": 320,
+        "hidden_size": 64,
+        "intermediate_size": 96,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 16,
+        "max_position_embeddings": 256,
+        "rope_theta": 500.0,
+        "rms_norm_eps": 1e-5,
+        "tie_word_embeddings": True,
+    }
     if kind == "gemma3":
         shape |= {"sliding_window": 4, "query_pre_attn_scalar": 16}
     config = AutoConfig.for_model("gemma3_text" if kind == "gemma3" else kind, **shape | changes)
@@ -143,8 +144,6 @@ def _add_tokenizer(writer: GGUFWriter, pre: str, template: str | None) -> None:
 
 
 def _merges(made: Tokenizer) -> list[list[str]]:
-    import json
-
     return [list(pair) for pair in json.loads(made.to_str())["model"]["merges"]]
 
 

@@ -131,7 +131,9 @@ class Downloads:
                 f"{requirement} was not downloaded because the package index does not have it; "
                 "name another index in PIP_INDEX_URL."
             )
-        lines = [line.removeprefix("ERROR:").strip() for line in said.splitlines() if line.strip()]
+        lines = [
+            line.removeprefix("ERROR:").strip(" .") for line in said.splitlines() if line.strip()
+        ]
         return f"{requirement} was not downloaded: {lines[-1] if lines else 'no reason given'}."
 
 

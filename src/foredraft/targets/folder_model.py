@@ -11,15 +11,14 @@ from foredraft.targets.quiet import first_line, quiet
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 
 
-def build(folder: Path, dtype: torch.dtype) -> Any:
-    """The causal language model in `folder`, in `dtype`, on the CPU.
+def build(folder: Path, config: Any, dtype: torch.dtype) -> Any:
+    """The causal language model in `folder`, in `dtype`, on the CPU; `config` as from config_of.
 
     Weights that are missing, pickled, cut short or of another shape than config.json says are
     errors; Transformers alone would fill them with random numbers and warn.
     """
     from transformers import AutoModelForCausalLM
 
-    config = config_of(folder)
     _check_weights(folder)
     try:
         with quiet():

@@ -75,7 +75,9 @@ def load(
     report = progress or (lambda what, done, total: None)
     path = _fetch(resolve(name), report)
     if path.is_dir():
-        tokenizer, model = Tokenizer.from_folder(path), folder_model.build(path, dtype)
+        config = folder_model.config_of(path)
+        tokenizer = Tokenizer.from_folder(path)
+        model = folder_model.build(path, config, dtype)
     else:
         file = GGUFFile(path)
         architecture_of(file)  # first: its refusal says more than the tokenizer's would
