@@ -174,6 +174,11 @@ def main() -> None:
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--gamma", type=int, default=5)
+    parser.add_argument(
+        "--assisted-default",
+        action="store_true",
+        help="also assisted generation at its default draft length, 20",
+    )
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--name", default="decode")
     options = parser.parse_args()
@@ -194,8 +199,11 @@ def main() -> None:
         methods |= {
             "foredraft model": ours(target, ModelDrafter(draft, target.vocab_size), gamma, draft),
             "Transformers assisted": theirs(target.model, gamma, assistant_model=draft.model),
-            "Transformers assisted, default": theirs(target.model, 20, assistant_model=draft.model),
         }
+        if options.assisted_default:
+            methods["Transformers assisted, γ 20"] = theirs(
+                target.model, 20, assistant_model=draft.model
+            )
     prompts = [json.loads(line) for line in PROMPTS.read_text().splitlines()]
     runs: dict[str, dict[str, list[Run]]] = {p["id"]: {m: [] for m in methods} for p in prompts}
     work = [(p, m) for _ in range(options.repeats) for p in prompts for m in methods]

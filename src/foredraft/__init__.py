@@ -1,10 +1,10 @@
 """foredraft: speculative decoding whose output is exactly the target model's, measured honestly.
 
-    import foredraft
+import foredraft
 
-    generator = foredraft.load("smollm2")
-    for token in generator.stream("The tide comes in", foredraft.Request(max_new_tokens=40)):
-        print(token.text, end="")
+generator = foredraft.load("smollm2")
+for token in generator.stream("The tide comes in", foredraft.Request(max_new_tokens=40)):
+    print(token.text, end="")
 """
 
 from foredraft.core.errors import ForedraftError

@@ -9,6 +9,8 @@ ROOT = Path(__file__).parent.parent.parent
 
 def test_the_readme_tables_are_those_of_the_stored_results():
     done = subprocess.run(
-        [sys.executable, str(ROOT / "benchmarks/table.py"), "--check"], capture_output=True, text=True
+        [sys.executable, str(ROOT / "benchmarks/table.py"), "--check"],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
