@@ -59,6 +59,12 @@ class Settings:
         str | None,
         _speculation("NAME", "A smaller model with the same tokenizer; means --drafter model."),
     ] = None
+    draft_greedy: Annotated[
+        bool,
+        _speculation(
+            "", "Draft the draft model's likeliest tokens; sampled by default.", "--draft-greedy"
+        ),
+    ] = False
     draft_len: Annotated[
         int, _speculation("N", "γ, the most tokens drafted a round; 2 to 8 is usual.")
     ] = _USUAL.draft_len
@@ -148,6 +154,7 @@ class Settings:
             self.model,
             drafter=self.drafter or ("model" if self.draft_model else "ngram"),
             draft_model=self.draft_model,
+            draft_greedy=self.draft_greedy,
             dtype=self.dtype,
             device=self.device,
             threads=self.threads,

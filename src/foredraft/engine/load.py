@@ -17,6 +17,7 @@ def load(
     *,
     drafter: str = "ngram",
     draft_model: str | None = None,
+    draft_greedy: bool = False,
     dtype: str = "auto",
     device: str = "auto",
     threads: int | None = None,
@@ -25,7 +26,7 @@ def load(
     """A Generator for a model: a known name, a folder, a .gguf file or a Hugging Face repository.
 
     `drafter` is one of DRAFTERS; `draft_model` names the smaller model for "model", which must
-    share the tokenizer. `progress(what, done, total)` hears of downloads and loading. Raises
+    share the tokenizer; `draft_greedy` drafts its likeliest tokens instead of sampling. `progress(what, done, total)` hears of downloads and loading. Raises
     ForedraftError for anything that cannot be found, read or paired.
     """
     if drafter not in DRAFTERS:
@@ -35,15 +36,18 @@ def load(
             "The drafter 'model' and --draft-model NAME go together: one was given without the "
             "other."
         )
+    if draft_greedy and draft_model is None:
+        raise ForedraftError("--draft-greedy needs --draft-model NAME: only a model is sampled.")
     from foredraft.targets.torch_hf import load_target
 
     target = load_target(model, dtype, device, threads, progress)
     if draft_model is None:
         return Generator(target, NoDrafter() if drafter == "none" else NgramDrafter())
-    return Generator(target, pair(target, load_target(draft_model, dtype, device, None, progress)))
+    draft = load_target(draft_model, dtype, device, None, progress)
+    return Generator(target, pair(target, draft, draft_greedy))
 
 
-def pair(target: Target, draft: Target) -> Drafter:
+def pair(target: Target, draft: Target, greedy: bool = False) -> Drafter:
     """A drafter that drafts for `target` with `draft`; ForedraftError if their tokens differ."""
     from foredraft.drafters.model import ModelDrafter
 
@@ -53,4 +57,4 @@ def pair(target: Target, draft: Target) -> Drafter:
             f"{draft.name} cannot draft for {target.name}: {difference} Choose a draft of the "
             "same model family, or use --drafter ngram."
         )
-    return ModelDrafter(draft, target.vocab_size)
+    return ModelDrafter(draft, target.vocab_size, greedy)
