@@ -173,6 +173,7 @@ def main() -> None:
     parser.add_argument("--draft", default="qwen2.5-coder-0.5b", help='"" leaves the model out')
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--tokens", type=int, default=64)
+    parser.add_argument("--prompts", default="", help="ids with commas between; all by default")
     parser.add_argument("--gamma", type=int, default=5)
     parser.add_argument(
         "--assisted-default",
@@ -205,6 +206,7 @@ def main() -> None:
                 target.model, 20, assistant_model=draft.model
             )
     prompts = [json.loads(line) for line in PROMPTS.read_text().splitlines()]
+    prompts = [p for p in prompts if not options.prompts or p["id"] in options.prompts.split(",")]
     runs: dict[str, dict[str, list[Run]]] = {p["id"]: {m: [] for m in methods} for p in prompts}
     work = [(p, m) for _ in range(options.repeats) for p in prompts for m in methods]
     for prompt, method in track(work, console=Console(stderr=True), description="decoding"):
