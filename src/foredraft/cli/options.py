@@ -35,8 +35,8 @@ _output = partial(_option, "Output")
 _MODEL = "The target: a name from `foredraft pull --list`, a folder, a .gguf file or a Hugging \
 Face repository."
 _DTYPE = "Precision: auto (default) takes what is fastest here; or float32, bfloat16, float16."
-_DRAFTER = "What proposes tokens: ngram (default) copies from the text so far, model asks \
---draft-model, none decodes plainly."
+_DRAFTER = "What proposes tokens: ngram (default) copies from the text so far, suffix weighs all \
+its continuations and earlier answers, model asks --draft-model, none decodes plainly."
 _EXACTNESS = "What speculation must not change. bitwise: any bit. coupled (default): the text a \
 seed gives, floating-point ties aside. distribution: how likely each text is."
 

@@ -6,10 +6,11 @@ from foredraft.core.errors import ForedraftError
 from foredraft.drafters.base import Drafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.none import NoDrafter
+from foredraft.drafters.suffix import SuffixDrafter, SuffixStore
 from foredraft.engine.generator import Generator
 from foredraft.targets.base import Target
 
-DRAFTERS = ("ngram", "model", "none")
+DRAFTERS = ("ngram", "suffix", "model", "none")
 
 
 def load(
@@ -26,8 +27,9 @@ def load(
     """A Generator for a model: a known name, a folder, a .gguf file or a Hugging Face repository.
 
     `drafter` is one of DRAFTERS; `draft_model` names the smaller model for "model", which must
-    share the tokenizer; `draft_greedy` drafts its likeliest tokens instead of sampling. `progress(what, done, total)` hears of downloads and loading. Raises
-    ForedraftError for anything that cannot be found, read or paired.
+    share the tokenizer; `draft_greedy` drafts its likeliest tokens instead of sampling.
+    `progress(what, done, total)` hears of downloads and loading. Raises ForedraftError for
+    anything that cannot be found, read or paired.
     """
     if drafter not in DRAFTERS:
         raise ForedraftError(f"Unknown drafter {drafter!r}; choose one of {', '.join(DRAFTERS)}.")
@@ -42,9 +44,15 @@ def load(
 
     target = load_target(model, dtype, device, threads, progress)
     if draft_model is None:
-        return Generator(target, NoDrafter() if drafter == "none" else NgramDrafter())
+        return Generator(target, _lookup(drafter))
     draft = load_target(draft_model, dtype, device, None, progress)
     return Generator(target, pair(target, draft, draft_greedy))
+
+
+def _lookup(drafter: str) -> Drafter:
+    if drafter == "suffix":
+        return SuffixDrafter(SuffixStore())
+    return NgramDrafter() if drafter == "ngram" else NoDrafter()
 
 
 def pair(target: Target, draft: Target, greedy: bool = False) -> Drafter:
