@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 LIMIT_S = 30
 
@@ -49,6 +50,17 @@ class Terminal:
 
     def type(self, text):
         os.write(self._file, text.encode())
+
+    def settle(self):
+        """Wait until the command itself waits: readline does not notice a Ctrl-C that comes
+        between showing its prompt and waiting for a key, until the next key."""
+        begun, idle = time.monotonic(), 0
+        while idle < 10 and time.monotonic() - begun < LIMIT_S:
+            time.sleep(0.02)
+            state = (
+                Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[0]
+            )
+            idle = idle + 1 if state == "S" else 0
 
     def interrupt(self):
         self._process.send_signal(signal.SIGINT)

@@ -78,6 +78,7 @@ def test_a_chat_stops_an_answer_and_goes_on():
         terminal.wait_for(r"tokens? \(interrupted\)[^>]*> ")
         terminal.type("/stats\n")
         terminal.wait_for("answer [^>]*> ")
+        terminal.settle()
         terminal.interrupt()
         seen, status = terminal.end()
     assert status == 0
