@@ -61,7 +61,7 @@ def test_a_draft_with_another_vocabulary(refuse, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--drafter", "oracle"], "choose one of ngram, model, none"),
+        (["--drafter", "oracle"], "choose one of ngram, suffix, model, none"),
         (["--drafter", "model"], "--draft-model"),
         (["--drafter", "ngram", "--draft-model", "small"], "--draft-model"),
         (["--dtype", "int3"], "Unknown dtype 'int3'"),
