@@ -279,3 +279,26 @@ def test_bitwise_is_refused_where_it_cannot_be_promised():
         Generator(tiny.target("qwen3_next")).generate([1], Request(exactness=Exactness.BITWISE))
     with pytest.raises(ForedraftError, match="recurrent"):
         ModelDrafter(tiny.target("qwen3_next"), tiny.VOCAB)
+
+
+@pytest.mark.parametrize("kind", ["llama", "qwen3_next"])
+def test_an_error_between_score_and_commit_leaves_a_valid_cache(kind):
+    """Recurrent state had moved on by the rows of the failed pass, and the next text was wrong."""
+    target = tiny.target(kind, eos=())
+    generator = Generator(target)
+    with pytest.raises(ForedraftError, match="vocabulary ends"):
+        generator.generate(PROMPT, Request(SamplingParams(logit_bias={99: 1.0})))
+    request = Request(max_new_tokens=12, seed=0)
+    fresh = Generator(tiny.target(kind, eos=())).generate(PROMPT, request)
+    assert generator.generate(PROMPT, request).tokens == fresh.tokens
+
+
+def test_a_draft_that_knows_no_allowed_token_only_ends_drafting():
+    """It used to end the request, though plain decoding has tokens to choose from."""
+    target = tiny.target(eos=())
+    draft = ModelDrafter(tiny.target(vocab_size=28), tiny.VOCAB)
+    request = Request(SamplingParams(temperature=1.0, allowed_tokens=[29, 30]), 8, seed=0)
+    drafted, plain = (Generator(target, d).generate(PROMPT, request) for d in (draft, None))
+    assert [t.id for t in drafted.tokens] == [t.id for t in plain.tokens]
+    with pytest.raises(ForedraftError, match="outside the vocabulary"):
+        Generator(target, draft).generate(PROMPT, Request(SamplingParams(allowed_tokens=[3, 99])))

@@ -41,8 +41,7 @@ class ModelDrafter:
             cache, self._spare = self._spare or self._draft.open(), None
             self._caches[sequence] = cache
         limit = min(limit, self._draft.context - len(sequence.tokens))
-        # A token in the target's padding rows, should it ever come, means nothing to the draft.
-        if limit <= 0 or max(sequence.tokens) >= self._draft.vocab_size:
+        if limit <= 0 or not self._understands(sequence):
             return Draft.chain([], source=self.name)
         drafted: list[int] = []
         laws: list[FloatArray] = []
@@ -58,6 +57,15 @@ class ModelDrafter:
             logits = self._feed(cache, [*sequence.tokens, *drafted])
         one_hot = self._greedy or sequence.params.is_greedy
         return Draft.chain(drafted, None if one_hot else laws, self.name)
+
+    def _understands(self, sequence: TextSequence) -> bool:
+        """Whether the draft has a row for every token so far and for one that may come.
+
+        The target's may have more rows: padding, in models that share a tokenizer.
+        """
+        allowed = sequence.params.allowed_tokens
+        may_come = allowed is None or any(0 <= t < self._draft.vocab_size for t in allowed)
+        return may_come and max(sequence.tokens) < self._draft.vocab_size
 
     def _feed(self, cache: CachedSequence, tokens: Sequence[int]) -> LogitArray:
         """The logits after `tokens` [V], evaluating only those the cache does not hold yet.

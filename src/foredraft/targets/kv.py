@@ -137,15 +137,17 @@ class Snapshots:
         self._saved = [_state(layer) for layer in self.cache.layers] if rows > 1 else []
 
     def keep(self, path: Sequence[int]) -> int:
-        if len(path) == self._rows:
-            self._length += self._rows
-            return self._rows
+        rows, self._rows = self._rows, 0
+        if len(path) == rows:
+            self._length += rows
+            return rows
         for layer, state in zip(self.cache.layers, self._saved, strict=True):
             layer.__dict__.update(state)
         return 0
 
     def truncate(self, length: int) -> int:
-        return self._length if length == self._length else self.abort()
+        # Rows scored but never committed (an error came between) have moved the state on.
+        return self._length if length == self._length and not self._rows else self.abort()
 
     def abort(self) -> int:
         """Start again from nothing: an interrupted pass leaves the state half-updated."""
