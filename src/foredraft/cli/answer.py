@@ -2,7 +2,7 @@
 
 import signal
 from contextlib import closing, suppress
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Self
 
 from foredraft.cli.bar import Bar
@@ -31,12 +31,7 @@ class Patience:
         if self._asked:
             raise KeyboardInterrupt
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         signal.signal(signal.SIGINT, self._before)
 
 

@@ -1,13 +1,8 @@
 """A progress bar on standard error: on a terminal, for what takes longer than a moment."""
 
 import sys
-from collections.abc import Callable
 from threading import Timer
-from types import TracebackType
 from typing import Self
-
-Progress = Callable[[str, int, int], None]
-"""Called with (what, done, total)."""
 
 _MOMENT_S = 0.5
 
@@ -56,10 +51,5 @@ class Bar:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

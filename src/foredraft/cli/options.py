@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from foredraft.cli.bar import Progress
 from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
 from foredraft.core.types import Exactness
 from foredraft.engine.generator import Generator
 from foredraft.engine.load import load
 from foredraft.engine.request import Request
+from foredraft.targets.base import Progress
 
 _PLAIN = SamplingParams()
 _USUAL = Request()

@@ -21,6 +21,7 @@ class TextSequence:
     ) -> None:
         self.tokens = list(prompt)
         self.prompt_length = len(prompt)
+        self._prompt = np.array(prompt, dtype=np.int64)
         self.params = params
         self.noise = noise
         self.eos = eos
@@ -40,6 +41,5 @@ class TextSequence:
         Serves p from a target's logits and q from a draft's: both see the same penalties.
         `params` replaces the request's own.
         """
-        prompt = np.array(self.tokens[: self.prompt_length], dtype=np.int64)
         output = np.array([*self.output, *drafted], dtype=np.int64)
-        return law(logits, params or self.params, prompt, output, self.eos)
+        return law(logits, params or self.params, self._prompt, output, self.eos)

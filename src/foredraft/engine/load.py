@@ -1,14 +1,13 @@
 """From names to a ready Generator."""
 
-from collections.abc import Callable
-
 from foredraft.core.errors import ForedraftError
 from foredraft.drafters.base import Drafter
+from foredraft.drafters.model import ModelDrafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.none import NoDrafter
 from foredraft.drafters.suffix import SuffixDrafter, SuffixStore
 from foredraft.engine.generator import Generator
-from foredraft.targets.base import Target
+from foredraft.targets.base import Progress, Target
 
 DRAFTERS = ("ngram", "suffix", "model", "none")
 
@@ -22,7 +21,7 @@ def load(
     dtype: str = "auto",
     device: str = "auto",
     threads: int | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Generator:
     """A Generator for a model: a known name, a folder, a .gguf file or a Hugging Face repository.
 
@@ -57,8 +56,6 @@ def _lookup(drafter: str) -> Drafter:
 
 def pair(target: Target, draft: Target, greedy: bool = False) -> Drafter:
     """A drafter that drafts for `target` with `draft`; ForedraftError if their tokens differ."""
-    from foredraft.drafters.model import ModelDrafter
-
     difference = target.tokenizer.same_as(draft.tokenizer)
     if difference is not None:
         raise ForedraftError(

@@ -24,6 +24,10 @@ class Capabilities:
     max_rows: int
 
 
+Progress = Callable[[str, int, int], None]
+"""Called with (what is being done, done, in total)."""
+
+
 class CachedSequence(Protocol):
     """One sequence's state inside a target; `tokens` are those whose keys and values it holds."""
 

@@ -12,6 +12,7 @@ from foredraft.core.types import ROOT, LogitArray
 from foredraft.targets.base import (
     CachedSequence,
     Capabilities,
+    Progress,
     Rollback,
     Rows,
     TextCodec,
@@ -20,7 +21,7 @@ from foredraft.targets.base import (
 from foredraft.targets.kv import Slots, Snapshots
 from foredraft.targets.packed import pack
 from foredraft.targets.placement import place
-from foredraft.targets.weights import Progress, load
+from foredraft.targets.weights import load
 
 PREFILL_CHUNK = 512
 BITWISE_ROWS = 8

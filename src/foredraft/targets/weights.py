@@ -1,7 +1,6 @@
 """From what a user names to a model and its tokenizer."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -11,13 +10,11 @@ import torch
 
 from foredraft.core.errors import ForedraftError
 from foredraft.targets import folder_model, gguf_model, hub
+from foredraft.targets.base import Progress
 from foredraft.targets.gguf_config import architecture_of
 from foredraft.targets.gguf_file import GGUFFile
 from foredraft.targets.repository import download
 from foredraft.targets.tokenizer import Tokenizer
-
-Progress = Callable[[str, int, int], None]
-"""Called with (what is being done, done, in total)."""
 
 
 class Kind(StrEnum):
