@@ -261,6 +261,8 @@ def test_plain_step_is_measured_even_when_every_round_drafts():
         ("", {}, "prompt is empty"),
         ([1] * 512, {}, "context"),
         ([99], {}, "outside the model's vocabulary"),
+        ([1, 2.5], {}, "neither text"),
+        ([{"role": "user", "content": "a"}, 1], {}, "neither text"),
         ([1], {"draft_len": -1}, "γ"),
         ([1], {"draft_len": 512}, "context"),
         ([1], {"max_new_tokens": 0}, "max_new_tokens"),
@@ -302,3 +304,11 @@ def test_a_draft_that_knows_no_allowed_token_only_ends_drafting():
     assert [t.id for t in drafted.tokens] == [t.id for t in plain.tokens]
     with pytest.raises(ForedraftError, match="outside the vocabulary"):
         Generator(target, draft).generate(PROMPT, Request(SamplingParams(allowed_tokens=[3, 99])))
+
+
+def test_token_ids_may_be_numpys():
+    """They were left out of the prompt in silence: np.int64 is no int."""
+    target = tiny.target(eos=())
+    request = Request(max_new_tokens=4, seed=0)
+    made = Generator(target).generate(np.array(PROMPT), request)
+    assert made.tokens == Generator(target).generate(PROMPT, request).tokens

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from collections.abc import Generator as PyGenerator
 from dataclasses import dataclass, field
+from operator import index
 from statistics import median
 
 import numpy as np
@@ -110,9 +111,14 @@ class Generator:
     def _prompt_ids(self, prompt: Prompt) -> list[int]:
         if isinstance(prompt, str):
             return self.target.tokenizer.encode(prompt)
-        if prompt and isinstance(prompt[0], dict):
+        if len(prompt) > 0 and all(isinstance(item, dict) for item in prompt):
             return self.target.tokenizer.chat([m for m in prompt if isinstance(m, dict)])
-        return [token for token in prompt if isinstance(token, int)]
+        try:
+            return [index(item) for item in prompt]  # type: ignore[arg-type]  # else TypeError
+        except TypeError as error:
+            raise ForedraftError(
+                "The prompt is neither text, token ids alone nor chat messages alone; give one."
+            ) from error
 
     def _check(self, ids: list[int], request: Request) -> None:
         context = self.target.context
