@@ -32,13 +32,16 @@ class Draft:
 
     `parents[i]` is the index of token i's parent, or ROOT. `q[i]` is the law token i was really
     drawn from, given its ancestors and its earlier siblings, [V]; `q is None` means the tokens
-    were not drawn at random, that is q is one-hot.
+    were not drawn at random, that is q is one-hot. `evidence[i]` is the one number by which its
+    drafter judges token i's chance (a lookup's match length, a model's probability), or absent;
+    it may depend on what comes before a sampled token and on that token, never on later ones.
     """
 
     tokens: tuple[int, ...]
     parents: tuple[int, ...]
     q: Laws | None
     source: str
+    evidence: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.tokens) != len(self.parents):
@@ -47,11 +50,20 @@ class Draft:
             raise ValueError("a draft's parents must come before their children")
         if self.q is not None and len(self.q) != len(self.tokens):
             raise ValueError("a sampled draft needs one law q per token")
+        if self.evidence and len(self.evidence) != len(self.tokens):
+            raise ValueError("a draft's evidence needs one number per token")
 
     @classmethod
-    def chain(cls, tokens: Sequence[int], q: Laws | None = None, source: str = "") -> "Draft":
+    def chain(
+        cls,
+        tokens: Sequence[int],
+        q: Laws | None = None,
+        source: str = "",
+        evidence: Sequence[float] = (),
+    ) -> "Draft":
         """A draft without branches: each token follows the one before it."""
-        return cls(tuple(tokens), tuple(range(ROOT, len(tokens) - 1)), q, source)
+        parents = tuple(range(ROOT, len(tokens) - 1))
+        return cls(tuple(tokens), parents, q, source, tuple(evidence))
 
     def __len__(self) -> int:
         return len(self.tokens)

@@ -10,6 +10,10 @@ class Drafter(Protocol):
     """Proposes what may come next; may keep state per sequence, dropped by `close`."""
 
     name: str
+    free: bool
+    """Whether a proposal costs next to nothing (no model runs), so that it may be made and dropped."""
+    expected: tuple[tuple[float, float], ...]
+    """(evidence from, chance of acceptance), ascending: what to expect before anything is measured."""
 
     def propose(self, sequence: TextSequence, limit: int) -> Draft:
         """At most `limit` tokens after the committed ones; an empty draft is a plain step.

@@ -21,6 +21,15 @@ class ModelDrafter:
     """
 
     name = "model"
+    free = False
+    expected: tuple[tuple[float, float], ...] = (
+        (0, 0.25),
+        (0.3, 0.4),
+        (0.5, 0.55),
+        (0.7, 0.7),
+        (0.9, 0.85),
+        (0.98, 0.95),
+    )
 
     def __init__(self, draft: Target, vocab_size: int, greedy: bool = False) -> None:
         if draft.capabilities.rollback is not Rollback.FREE:

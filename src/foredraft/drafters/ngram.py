@@ -39,6 +39,16 @@ class NgramDrafter:
     """
 
     name = "ngram"
+    free = True
+    expected: tuple[tuple[float, float], ...] = (
+        (1, 0.35),
+        (2, 0.5),
+        (3, 0.6),
+        (4, 0.7),
+        (6, 0.8),
+        (10, 0.88),
+        (16, 0.93),
+    )
 
     def __init__(self, shortest: int = 2, longest: int = 5) -> None:
         if not 1 <= shortest <= longest:

@@ -8,6 +8,8 @@ class NoDrafter:
     """Proposes nothing, so each round is one plain step."""
 
     name = "none"
+    free = True
+    expected: tuple[tuple[float, float], ...] = ()
 
     def propose(self, sequence: TextSequence, limit: int) -> Draft:
         return Draft.chain([], source=self.name)

@@ -127,6 +127,16 @@ class SuffixDrafter:
     """
 
     name = "suffix"
+    free = True
+    expected: tuple[tuple[float, float], ...] = (
+        (1, 0.35),
+        (2, 0.5),
+        (3, 0.6),
+        (4, 0.7),
+        (6, 0.8),
+        (10, 0.88),
+        (16, 0.93),
+    )
 
     def __init__(
         self,
