@@ -63,6 +63,7 @@ DRAFTERS: dict[str, Callable[[], Drafter]] = {
     "ngram": lambda: NgramDrafter(1, 4),
     "sampled": lambda: ModelDrafter(remembered(DRAFT), VOCAB),
     "greedy": lambda: ModelDrafter(remembered(DRAFT), VOCAB, greedy=True),
+    "until unsure": lambda: ModelDrafter(remembered(DRAFT), VOCAB, least=0.2),
 }
 SETTINGS = {
     "t0.7": SamplingParams(temperature=0.7),

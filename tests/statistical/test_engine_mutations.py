@@ -14,7 +14,7 @@ from foredraft.core.noise import Noise
 from foredraft.core.sampling import SamplingParams
 from foredraft.core.sequence import TextSequence
 from foredraft.core.types import Draft, Exactness, FloatArray, LogitArray, Verdict
-from foredraft.drafters.base import Drafter
+from foredraft.drafters.base import Drafter, GoOn
 from foredraft.drafters.model import ModelDrafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.engine import loop
@@ -61,9 +61,9 @@ class Misreporting(ModelDrafter):
         self._seen.append(super()._aligned(logits))
         return self._seen[-1]
 
-    def propose(self, sequence: TextSequence, limit: int) -> Draft:
+    def propose(self, sequence: TextSequence, limit: int, go_on: GoOn | None = None) -> Draft:
         self._seen = []
-        draft = super().propose(sequence, limit)
+        draft = super().propose(sequence, limit, go_on)
         laws = [
             sequence.law(logits, draft.tokens[:i], self._said)
             for i, logits in enumerate(self._seen)
@@ -74,8 +74,8 @@ class Misreporting(ModelDrafter):
 class Hesitant(ModelDrafter):
     """Ends its draft before the first token that it drew against the odds."""
 
-    def propose(self, sequence: TextSequence, limit: int) -> Draft:
-        draft = super().propose(sequence, limit)
+    def propose(self, sequence: TextSequence, limit: int, go_on: GoOn | None = None) -> Draft:
+        draft = super().propose(sequence, limit, go_on)
         if draft.q is None:
             return draft
         sure = 0
@@ -310,8 +310,7 @@ def test_a_hole_in_the_drafts_cache_costs_acceptance(monkeypatch: pytest.MonkeyP
     right = ModelDrafter._feed
 
     def feed(self: ModelDrafter, cache: CachedSequence, tokens: Sequence[int]) -> LogitArray:
-        whole = len(tokens) - len(cache.tokens) == 2
-        return right(self, cache, [*tokens[:-2], tokens[-1]] if whole else tokens)
+        return right(self, cache, tokens[-1:] if len(tokens) == 2 else tokens)
 
     monkeypatch.setattr(ModelDrafter, "_feed", feed)
     text, acceptance = coupled_text(twin())

@@ -1,9 +1,13 @@
 """What the engine asks of a way of drafting. A new method is one file with one such class."""
 
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeGuard
 
 from foredraft.core.sequence import TextSequence
-from foredraft.core.types import Draft, Verdict
+from foredraft.core.types import Draft
+
+GoOn = Callable[[Sequence[float]], bool]
+"""(evidence of the tokens drafted so far) → whether to draft one more."""
 
 
 class Drafter(Protocol):
@@ -11,9 +15,9 @@ class Drafter(Protocol):
 
     name: str
     free: bool
-    """Whether a proposal costs next to nothing (no model runs), so that it may be made and dropped."""
+    """Whether no model runs for a proposal: it may be made every round, and dropped."""
     expected: tuple[tuple[float, float], ...]
-    """(evidence from, chance of acceptance), ascending: what to expect before anything is measured."""
+    """(evidence from, chance of acceptance), ascending: what holds before anything is measured."""
 
     def propose(self, sequence: TextSequence, limit: int) -> Draft:
         """At most `limit` tokens after the committed ones; an empty draft is a plain step.
@@ -22,8 +26,25 @@ class Drafter(Protocol):
         token itself or on later ones.
         """
 
-    def observe(self, sequence: TextSequence, verdict: Verdict) -> None:
-        """Learn what became of the last draft."""
-
     def close(self, sequence: TextSequence) -> None:
         """The sequence has ended or was abandoned."""
+
+
+class CostlyDrafter(Drafter, Protocol):
+    """A drafter that is not free: it pays for each token, so it can be told when to stop."""
+
+    @property
+    def signature(self) -> str:
+        """Everything its speed depends on but the machine; see Target.signature."""
+
+    def unread(self, sequence: TextSequence) -> int:
+        """How many tokens of the text it would have to read before its first proposal."""
+
+    def propose(self, sequence: TextSequence, limit: int, go_on: GoOn | None = None) -> Draft:
+        """As above; `go_on` is asked after each token but the last. The token asked about stays:
+        dropping it would make its existence depend on itself, which biases the output."""
+
+
+def is_costly(drafter: Drafter) -> TypeGuard[CostlyDrafter]:
+    """Whether asking a drafter costs model time."""
+    return not drafter.free

@@ -6,9 +6,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from foredraft.core.errors import ForedraftError
+from foredraft.core.sampling import SamplingParams
 from foredraft.core.sequence import TextSequence
-from foredraft.core.types import Draft, FloatArray, LogitArray, Verdict
-from foredraft.targets.base import CachedSequence, Rollback, Rows, Target
+from foredraft.core.types import Draft, FloatArray, LogitArray
+from foredraft.drafters.base import GoOn
+from foredraft.targets.base import CachedSequence, Rollback, Rows, Target, shared_prefix
 
 _CATCH_UP = 64
 
@@ -18,6 +20,8 @@ class ModelDrafter:
 
     `greedy` proposes the draft's most likely tokens, reported as one-hot; otherwise tokens are
     drawn from q, the draft's law under the request's own settings, and q is reported as drawn.
+    A draft ends after a token that the draft model gave less than `least`. Of a text longer than
+    `window` when it is first drafted for, only that many last tokens are read.
     """
 
     name = "model"
@@ -31,63 +35,110 @@ class ModelDrafter:
         (0.98, 0.95),
     )
 
-    def __init__(self, draft: Target, vocab_size: int, greedy: bool = False) -> None:
+    def __init__(
+        self,
+        draft: Target,
+        vocab_size: int,
+        greedy: bool = False,
+        least: float = 0.0,
+        window: int | None = None,
+    ) -> None:
         if draft.capabilities.rollback is not Rollback.FREE:
             raise ForedraftError(
                 f"{draft.name} has recurrent layers and cannot take back drafted tokens, so it "
                 "cannot be a draft model; choose one with attention layers only."
             )
+        if not 0 <= least <= 1:
+            raise ForedraftError(f"least is {least}; a probability lies between 0 (off) and 1.")
+        if window is not None and window < 1:
+            raise ForedraftError(f"window is {window}; the draft must read at least 1 token.")
         self._draft = draft
         self._vocab_size = vocab_size
         self._greedy = greedy
-        self._caches: WeakKeyDictionary[TextSequence, CachedSequence] = WeakKeyDictionary()
+        self._least = least
+        self._window = window
+        self._open: WeakKeyDictionary[TextSequence, tuple[CachedSequence, int]]
+        self._open = WeakKeyDictionary()
         self._spare: CachedSequence | None = None
 
-    def propose(self, sequence: TextSequence, limit: int) -> Draft:
-        cache = self._caches.get(sequence)
-        if cache is None:
-            # The cache of a closed sequence serves the next one: a chat's turns share a prefix.
-            cache, self._spare = self._spare or self._draft.open(), None
-            self._caches[sequence] = cache
-        limit = min(limit, self._draft.context - len(sequence.tokens))
-        if limit <= 0 or not self._understands(sequence):
+    def propose(self, sequence: TextSequence, limit: int, go_on: GoOn | None = None) -> Draft:
+        """See CostlyDrafter: `go_on` replaces `least`.
+
+        The evidence of a token is its probability under the draft model alone: at temperature 1,
+        with no filter or penalty, it means the same in every request.
+        """
+        cache, start = self._opened(sequence)
+        text = sequence.tokens[start:]
+        kept = self._draft.rewind(cache, text[:-1])
+        limit = min(limit, self._draft.context - len(text))
+        if limit <= 0 or not self._understands(text[kept:], sequence.params):
             return Draft.chain([], source=self.name)
+        go_on = go_on or self._sure
         drafted: list[int] = []
         laws: list[FloatArray] = []
-        logits = self._feed(cache, sequence.tokens)
+        evidence: list[float] = []
+        logits = self._catch_up(cache, text, kept)
         while True:
             q = sequence.law(self._aligned(logits), drafted)
             position = len(sequence.tokens) + len(drafted)
             token = int(q.argmax()) if self._greedy else sequence.noise.draw_draft(position, q)
             drafted.append(token)
             laws.append(q)
-            if len(drafted) == limit:
+            evidence.append(_probability(logits, token))
+            # The unsure token stays: whether a token exists must not depend on that token.
+            if len(drafted) == limit or not go_on(evidence):
                 break
-            logits = self._feed(cache, [*sequence.tokens, *drafted])
+            logits = self._feed(cache, [token])
         one_hot = self._greedy or sequence.params.is_greedy
-        return Draft.chain(drafted, None if one_hot else laws, self.name)
+        return Draft.chain(drafted, None if one_hot else laws, self.name, evidence)
 
-    def _understands(self, sequence: TextSequence) -> bool:
-        """Whether the draft has a row for every token so far and for one that may come.
+    @property
+    def signature(self) -> str:
+        return self._draft.signature
+
+    def unread(self, sequence: TextSequence) -> int:
+        if sequence in self._open:
+            cache, start = self._open[sequence]
+            return len(sequence.tokens) - start - len(cache.tokens)
+        known = [] if self._spare is None else self._spare.tokens
+        unread = len(sequence.tokens) - shared_prefix(known, sequence.tokens)
+        return unread if self._window is None else min(unread, self._window)
+
+    def _opened(self, sequence: TextSequence) -> tuple[CachedSequence, int]:
+        """The draft's cache for a sequence, and where in the sequence it begins."""
+        if sequence not in self._open:
+            start = 0 if self._window is None else max(0, len(sequence.tokens) - self._window)
+            # The cache of a closed sequence serves the next one: a chat's turns share a prefix.
+            cache, self._spare = self._spare or self._draft.open(), None
+            self._open[sequence] = (cache, start)
+        return self._open[sequence]
+
+    def _sure(self, evidence: Sequence[float]) -> bool:
+        return evidence[-1] >= self._least
+
+    def _understands(self, unread: Sequence[int], params: SamplingParams) -> bool:
+        """Whether the draft has a row for every token it is to read and for one that may come.
 
         The target's may have more rows: padding, in models that share a tokenizer.
         """
-        allowed = sequence.params.allowed_tokens
+        allowed = params.allowed_tokens
         may_come = allowed is None or any(0 <= t < self._draft.vocab_size for t in allowed)
-        return may_come and max(sequence.tokens) < self._draft.vocab_size
+        return may_come and max(unread) < self._draft.vocab_size
 
-    def _feed(self, cache: CachedSequence, tokens: Sequence[int]) -> LogitArray:
-        """The logits after `tokens` [V], evaluating only those the cache does not hold yet.
+    def _catch_up(self, cache: CachedSequence, text: Sequence[int], kept: int) -> LogitArray:
+        """The logits after `text` [V], of which the cache holds the first `kept` tokens.
 
-        After a round kept whole this is two tokens, the last drafted one, which the draft never
+        After a round kept whole two are missing, the last drafted one, which the draft never
         saw as input, and the bonus; after a refusal it is the redrawn token alone.
         """
-        kept = self._draft.rewind(cache, tokens[:-1])
-        if len(tokens) - kept > _CATCH_UP:
-            self._draft.prefill(cache, tokens[:-1])
-            kept = len(tokens) - 1
-        (logits,) = self._draft.score([Rows(cache, tokens[kept:])])
-        self._draft.commit(cache, range(len(tokens) - kept))
+        if len(text) - kept > _CATCH_UP:
+            self._draft.prefill(cache, text[:-1])
+            kept = len(text) - 1
+        return self._feed(cache, text[kept:])
+
+    def _feed(self, cache: CachedSequence, tokens: Sequence[int]) -> LogitArray:
+        (logits,) = self._draft.score([Rows(cache, tokens)])
+        self._draft.commit(cache, range(len(tokens)))
         last: LogitArray = logits[-1]
         return last
 
@@ -98,8 +149,10 @@ class ModelDrafter:
             return logits[: self._vocab_size]
         return np.concatenate([logits, np.full(missing, -np.inf, dtype=logits.dtype)])
 
-    def observe(self, sequence: TextSequence, verdict: Verdict) -> None:
-        pass
-
     def close(self, sequence: TextSequence) -> None:
-        self._spare = self._caches.pop(sequence, self._spare)
+        self._spare, _ = self._open.pop(sequence, (self._spare, 0))
+
+
+def _probability(logits: LogitArray, token: int) -> float:
+    weights = np.exp(logits - logits.max())
+    return float(weights[token] / weights.sum())

@@ -4,7 +4,7 @@ from weakref import WeakKeyDictionary
 
 from foredraft.core.errors import ForedraftError
 from foredraft.core.sequence import TextSequence
-from foredraft.core.types import Draft, Verdict
+from foredraft.core.types import Draft
 
 
 class NgramIndex:
@@ -72,9 +72,6 @@ class NgramDrafter:
         period = len(tokens) - start
         copied = [tokens[start + i % period] for i in range(limit)]
         return Draft.chain(copied, source=self.name)
-
-    def observe(self, sequence: TextSequence, verdict: Verdict) -> None:
-        pass
 
     def close(self, sequence: TextSequence) -> None:
         self._indexes.pop(sequence, None)

@@ -1,7 +1,7 @@
 """No drafting: plain decoding, through the same loop as everything else."""
 
 from foredraft.core.sequence import TextSequence
-from foredraft.core.types import Draft, Verdict
+from foredraft.core.types import Draft
 
 
 class NoDrafter:
@@ -13,9 +13,6 @@ class NoDrafter:
 
     def propose(self, sequence: TextSequence, limit: int) -> Draft:
         return Draft.chain([], source=self.name)
-
-    def observe(self, sequence: TextSequence, verdict: Verdict) -> None:
-        pass
 
     def close(self, sequence: TextSequence) -> None:
         pass

@@ -16,7 +16,7 @@ import numpy as np
 
 from foredraft.core.errors import ForedraftError
 from foredraft.core.sequence import TextSequence
-from foredraft.core.types import ROOT, Draft, Verdict
+from foredraft.core.types import ROOT, Draft
 
 _KEY = 2
 _RECENT = 32
@@ -209,9 +209,6 @@ class SuffixDrafter:
         ]
         heapq.heapify(entries)
         return entries
-
-    def observe(self, sequence: TextSequence, verdict: Verdict) -> None:
-        pass
 
     def close(self, sequence: TextSequence) -> None:
         if self._own.pop(sequence, None) is not None:
