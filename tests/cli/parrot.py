@@ -49,6 +49,7 @@ class Parrot:
     """Says `says` after the sign for an answer, then ends; `pause` seconds a pass."""
 
     name = "parrot"
+    engine = "birds"
     vocab_size = 258
     capabilities = Capabilities(rollback=Rollback.FREE, trees=False, max_rows=64)
     bit_stable = False

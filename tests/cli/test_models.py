@@ -35,25 +35,26 @@ def test_files_that_cannot_be_read(refuse, tmp_path):
     empty = tmp_path / "empty.gguf"
     empty.touch()
     cut = gguf(tmp_path / "cut.gguf", "llama", tensors=290)
-    foreign = gguf(tmp_path / "foreign.gguf", "clip")
+    foreign = gguf(tmp_path / "foreign.gguf", "abacus")
     for file, says in (
         (text, "is not a GGUF file"),
         (empty, "is not a GGUF file"),
         (cut, "cut short or damaged"),
-        (foreign, "of architecture 'clip', which is not supported"),
+        (foreign, "'abacus'"),
         (tmp_path, str(tmp_path)),
     ):
         refuse("run", "hello", "--model", str(file), says=says)
 
 
 def test_a_draft_with_another_vocabulary(refuse, monkeypatch):
-    def load_target(name, *_):
+    def load(self, name, *_):
         target = Parrot()
         target.name = name
         target.tokenizer.same_as = lambda other: "Token 0 differs."
         return target
 
-    monkeypatch.setattr("foredraft.targets.torch_hf.load_target", load_target)
+    monkeypatch.setattr("foredraft.engine.load.Placement.engine", lambda *_: "torch")
+    monkeypatch.setattr("foredraft.engine.load.Placement.load", load)
     pair = ["--model", "large", "--draft-model", "small"]
     refuse("run", "hello", *pair, says="small cannot draft for large: Token 0 differs.")
 

@@ -12,8 +12,8 @@ from foredraft.engine.request import Request
 from tests.cli.parrot import SAYS, Parrot, loader
 
 RESULT = [
-    *("text", "tokens", "from_draft", "finish_reason", "model", "drafter", "exactness", "lossy"),
-    *("seed", "stats", "plain_step_s", "speedup"),
+    *("text", "tokens", "from_draft", "finish_reason", "model", "engine", "drafter"),
+    *("exactness", "lossy", "seed", "stats", "plain_step_s", "speedup"),
 ]
 
 
@@ -28,18 +28,18 @@ def test_the_last_line_says_what_speculation_was_worth(parrot, call):
     assert line.startswith("56 tokens, 19 of them from the draft · ")
     assert " tok/s · α 0.83 (0.63–0.93) · 1.5 tokens/pass · " in line
     assert "x plain (measured " in line
-    assert line.endswith(" · ngram, coupled, greedy\n")
+    assert line.endswith(" · ngram, coupled, greedy, birds\n")
 
 
 def test_the_last_line_names_the_seed_where_it_matters(parrot, call):
     line = call("run", "hello", "--temperature", "0.5", "--seed", "123").err
-    assert line.endswith("seed 123\n")
+    assert line.endswith("seed 123, birds\n")
 
 
 def test_the_last_line_without_a_drafter(parrot, call):
     line = call("run", "hello", "--drafter", "none", "-n", "3").err
     assert line.startswith("3 tokens (the limit) · ")
-    assert line.endswith(" tok/s · plain decoding, greedy\n")
+    assert line.endswith(" tok/s · plain decoding, greedy, birds\n")
 
 
 def test_the_last_line_when_nothing_was_drafted(parrot, call):

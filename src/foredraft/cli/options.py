@@ -35,6 +35,8 @@ _output = partial(_option, "Output")
 _MODEL = "The target: a name from `foredraft pull --list`, a folder, a .gguf file or a Hugging \
 Face repository."
 _DTYPE = "Precision: auto (default) takes what is fastest here; or float32, bfloat16, float16."
+_ENGINE = "What runs it: auto (default) takes llama.cpp for a GGUF if it is installed; or torch, \
+llama.cpp."
 _DRAFTER = "What proposes tokens: ngram (default) copies from the text so far, suffix weighs all \
 its continuations and earlier answers, model asks --draft-model, none decodes plainly."
 _EXACTNESS = "What speculation must not change. bitwise: any bit. coupled (default): the text a \
@@ -54,11 +56,27 @@ class Settings:
         int | None, _model("N", "CPU threads; as many as physical cores is usually best.")
     ] = None
 
+    engine: Annotated[str, _model("ENGINE", _ENGINE)] = "auto"
+    gpu_layers: Annotated[
+        int | None, _model("N", "llama.cpp: layers that go to a GPU; all if the build has one.")
+    ] = None
+    context: Annotated[
+        int | None,
+        _model("N", "llama.cpp: room for N tokens; the model's own by default, at most 8192."),
+    ] = None
+    kv_type: Annotated[
+        str | None,
+        _model("TYPE", "llama.cpp: how keys and values are kept: f16 by default; q8_0 is half."),
+    ] = None
+
     drafter: Annotated[str | None, _speculation("METHOD", _DRAFTER)] = None
     draft_model: Annotated[
         str | None,
         _speculation("NAME", "A smaller model with the same tokenizer; means --drafter model."),
     ] = None
+    draft_engine: Annotated[
+        str, _speculation("ENGINE", "What runs the draft model, as --engine does the target.")
+    ] = "auto"
     draft_greedy: Annotated[
         bool,
         _speculation(
@@ -158,6 +176,11 @@ class Settings:
             dtype=self.dtype,
             device=self.device,
             threads=self.threads,
+            engine=self.engine,
+            draft_engine=self.draft_engine,
+            gpu_layers=self.gpu_layers,
+            context=self.context,
+            kv_type=self.kv_type,
             progress=progress,
         )
 

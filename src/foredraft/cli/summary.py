@@ -29,8 +29,8 @@ def line(result: Result, generator: Generator, request: Request) -> list[str]:
         parts.append(f"{stats.tokens_per_target_pass:.1f} tokens/pass")
     chosen = "greedy" if request.params.is_greedy else f"seed {result.seed}"
     if generator.drafter.name == "none":
-        return [*parts, f"plain decoding, {chosen}"]
-    how = f"{generator.drafter.name}, {request.exactness}, {chosen}"
+        return [*parts, f"plain decoding, {chosen}, {generator.target.engine}"]
+    how = f"{generator.drafter.name}, {request.exactness}, {chosen}, {generator.target.engine}"
     return [*parts, _against_plain(result), how]
 
 
@@ -69,6 +69,7 @@ def as_object(result: Result, generator: Generator, request: Request) -> dict[st
         "from_draft": [token.from_draft for token in result.tokens],
         "finish_reason": result.finish_reason,
         "model": generator.target.name,
+        "engine": generator.target.engine,
         "drafter": generator.drafter.name,
         "exactness": request.exactness.value,
         "lossy": False,

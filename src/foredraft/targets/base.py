@@ -69,6 +69,7 @@ class Target(Protocol):
     """A model that scores rows. Score, then commit one path of the rows; the rest is dropped."""
 
     name: str
+    engine: str
     vocab_size: int
     context: int
     capabilities: Capabilities
@@ -104,6 +105,8 @@ class Target(Protocol):
 
 def shared_prefix(left: Sequence[int], right: Sequence[int]) -> int:
     """How many leading tokens two sequences have in common."""
+    if left == right[: len(left)]:  # the usual case, and quick
+        return len(left)
     for i, (a, b) in enumerate(zip(left, right, strict=False)):
         if a != b:
             return i

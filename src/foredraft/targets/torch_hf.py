@@ -50,6 +50,8 @@ class TorchTarget:
     on the position alone, so a row's logits do not depend on how the rows were grouped.
     """
 
+    engine = "torch"
+
     def __init__(self, model: Any, tokenizer: TextCodec, name: str) -> None:
         config = model.config.get_text_config(decoder=True)
         self.model = model

@@ -33,6 +33,11 @@ class Source:
     kind: Kind
     where: str
 
+    @property
+    def is_gguf(self) -> bool:
+        """Whether it is, or will be once fetched, a GGUF file; known names all are."""
+        return self.kind in (Kind.GGUF, Kind.NAMED) or self.where.endswith(".gguf")
+
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
@@ -70,7 +75,7 @@ def load(
     Raises ForedraftError with one sentence for whatever cannot be found, fetched or read.
     """
     report = progress or (lambda what, done, total: None)
-    path = _fetch(resolve(name), report)
+    path = fetch(resolve(name), report)
     if path.is_dir():
         config = folder_model.config_of(path)
         tokenizer = Tokenizer.from_folder(path)
@@ -96,7 +101,8 @@ def load(
     return Loaded(model, tokenizer, name)
 
 
-def _fetch(source: Source, report: Progress) -> Path:
+def fetch(source: Source, report: Progress) -> Path:
+    """The file or folder, downloaded first if it is not here."""
     match source.kind:
         case Kind.NAMED:
             name = source.where
