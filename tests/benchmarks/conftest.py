@@ -1,0 +1,6 @@
+"""Benchmarks are scripts, not a package: their folder goes on the path."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent.parent / "benchmarks"))
