@@ -79,9 +79,9 @@ def test_logprobs_without_json_are_refused_since_nothing_would_show_them():
 @pytest.mark.parametrize(
     ("given", "drafter"),
     [
-        ({}, "ngram"),
+        ({}, "auto"),
         ({"drafter": "none"}, "none"),
-        ({"draft_model": "small"}, "model"),
+        ({"draft_model": "small"}, "auto"),
         ({"draft_model": "small", "drafter": "model"}, "model"),
     ],
 )

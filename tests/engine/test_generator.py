@@ -92,7 +92,7 @@ def test_text_does_not_depend_on_the_drafter(kind, settings):
     target = tiny.target(kind)
     params = SETTINGS[settings]
     answer = decode_plainly(target, TextSequence(PROMPT, params, Noise(3, True)), 24)
-    request = Request(params, max_new_tokens=24, seed=3, ignore_eos=True)
+    request = Request(params, max_new_tokens=24, seed=3, ignore_eos=True, draft_len=5)
     for name, drafter in drafters(target, answer).items():
         result = Generator(target, drafter).generate(PROMPT, request)
         assert [t.id for t in result.tokens] == answer, name
@@ -108,7 +108,7 @@ def test_text_does_not_depend_on_the_drafter(kind, settings):
 def test_other_levels_agree_with_plain_when_greedy(exactness):
     target = tiny.target()
     answer = decode_plainly(target, TextSequence(PROMPT, SamplingParams(), Noise(0, True)), 30)
-    request = Request(max_new_tokens=30, exactness=exactness, ignore_eos=True, seed=0)
+    request = Request(max_new_tokens=30, exactness=exactness, ignore_eos=True, seed=0, draft_len=5)
     for name, drafter in drafters(target, answer).items():
         if name.endswith("tree") and exactness is Exactness.BITWISE:
             continue
@@ -119,7 +119,12 @@ def test_other_levels_agree_with_plain_when_greedy(exactness):
 def test_bitwise_sampled_text_is_the_same_token_for_token():
     target = tiny.target()
     request = Request(
-        SamplingParams(temperature=0.8), 300, seed=11, exactness=Exactness.BITWISE, ignore_eos=True
+        SamplingParams(temperature=0.8),
+        300,
+        seed=11,
+        draft_len=5,
+        exactness=Exactness.BITWISE,
+        ignore_eos=True,
     )
     plain = Generator(target).generate(PROMPT, request)
     for drafter in (NgramDrafter(1, 3), ModelDrafter(tiny.target(seed=5), tiny.VOCAB)):
@@ -165,8 +170,8 @@ def test_a_stop_string_may_span_tokens_and_sit_inside_a_run():
     answer = decode_plainly(target, TextSequence(PROMPT, SamplingParams(), Noise(0, True)), 20)
     text = target.tokenizer.decode(answer)
     stop = text[5:8]
-    for drafter in (None, Oracle(answer), Oracle(answer, wrong=1)):
-        result = Generator(target, drafter).generate(
+    for drafters in ((), (Oracle(answer),), (Oracle(answer, wrong=1),)):
+        result = Generator(target, *drafters).generate(
             PROMPT, Request(stop=(stop, "never"), draft_len=6, max_new_tokens=20)
         )
         assert result.text == text[: text.index(stop)]
@@ -177,11 +182,15 @@ def test_a_stop_string_may_span_tokens_and_sit_inside_a_run():
 def test_max_tokens_and_context_are_never_passed():
     target = tiny.target(eos=())
     answer = decode_plainly(target, TextSequence(PROMPT, SamplingParams(), Noise(0, True)), 10)
-    result = Generator(target, Oracle(answer)).generate(PROMPT, Request(max_new_tokens=3))
+    result = Generator(target, Oracle(answer)).generate(
+        PROMPT, Request(max_new_tokens=3, draft_len=5)
+    )
     assert (len(result.tokens), result.finish_reason) == (3, "length")
     short = tiny.target(eos=(), max_position_embeddings=16)
-    for drafter in (None, NgramDrafter(1, 3), ModelDrafter(short, tiny.VOCAB)):
-        result = Generator(short, drafter).generate(PROMPT, Request(max_new_tokens=100))
+    for drafters in ((), (NgramDrafter(1, 3),), (ModelDrafter(short, tiny.VOCAB),)):
+        result = Generator(short, *drafters).generate(
+            PROMPT, Request(max_new_tokens=100, draft_len=5)
+        )
         assert len(result.tokens) == 16 - len(PROMPT)
         assert result.finish_reason == "context"
 
@@ -214,10 +223,10 @@ def test_a_second_turn_reads_only_its_new_tokens():
 
 def test_logprobs_come_from_p():
     target = tiny.target(eos=())
-    for drafter in (None, NgramDrafter(1, 3)):
+    for drafters in ((), (NgramDrafter(1, 3),)):
         for params in (SamplingParams(), SamplingParams(temperature=0.5)):
-            request = Request(params, 12, seed=2, logprobs=3)
-            result = Generator(target, drafter).generate(PROMPT, request)
+            request = Request(params, 12, seed=2, logprobs=3, draft_len=5)
+            result = Generator(target, *drafters).generate(PROMPT, request)
             text = TextSequence(PROMPT, params, Noise(2, True))
             for token in result.tokens:
                 p = text.law(
@@ -249,7 +258,9 @@ def test_seed_is_reported_and_reproduces():
 def test_plain_step_is_measured_even_when_every_round_drafts():
     target = tiny.target(eos=())
     answer = decode_plainly(target, TextSequence(PROMPT, SamplingParams(), Noise(0, True)), 30)
-    result = Generator(target, Oracle(answer)).generate(PROMPT, Request(max_new_tokens=30))
+    result = Generator(target, Oracle(answer)).generate(
+        PROMPT, Request(max_new_tokens=30, draft_len=5)
+    )
     assert result.plain_step_s > 0
     assert result.speedup == pytest.approx(result.stats.tokens_per_s * result.plain_step_s)
 
@@ -299,8 +310,9 @@ def test_a_draft_that_knows_no_allowed_token_only_ends_drafting():
     """It used to end the request, though plain decoding has tokens to choose from."""
     target = tiny.target(eos=())
     draft = ModelDrafter(tiny.target(vocab_size=28), tiny.VOCAB)
-    request = Request(SamplingParams(temperature=1.0, allowed_tokens=[29, 30]), 8, seed=0)
-    drafted, plain = (Generator(target, d).generate(PROMPT, request) for d in (draft, None))
+    params = SamplingParams(temperature=1.0, allowed_tokens=[29, 30])
+    request = Request(params, 8, seed=0, draft_len=5)
+    drafted, plain = (Generator(target, *d).generate(PROMPT, request) for d in ([draft], []))
     assert [t.id for t in drafted.tokens] == [t.id for t in plain.tokens]
     with pytest.raises(ForedraftError, match="outside the vocabulary"):
         Generator(target, draft).generate(PROMPT, Request(SamplingParams(allowed_tokens=[3, 99])))

@@ -212,7 +212,7 @@ def reference() -> list[int]:
 
 def coupled_text(drafter: Drafter) -> tuple[list[int], float]:
     """Forty tokens of a fresh engine, and the acceptance rate."""
-    request = Request(PARAMS, 40, seed=3, ignore_eos=True)
+    request = Request(PARAMS, 40, seed=3, draft_len=5, ignore_eos=True)
     result = Generator(tiny.target(), drafter).generate(PROMPT, request)
     return [token.id for token in result.tokens], result.stats.acceptance_rate or 0.0
 

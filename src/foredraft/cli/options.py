@@ -37,8 +37,9 @@ Face repository."
 _DTYPE = "Precision: auto (default) takes what is fastest here; or float32, bfloat16, float16."
 _ENGINE = "What runs it: auto (default) takes llama.cpp for a GGUF if it is installed; or torch, \
 llama.cpp."
-_DRAFTER = "What proposes tokens: ngram (default) copies from the text so far, suffix weighs all \
-its continuations and earlier answers, model asks --draft-model, none decodes plainly."
+_DRAFTER = "What proposes tokens: auto (default) takes what pays, each round; ngram copies from \
+the text so far, suffix weighs all its continuations and earlier answers, model asks \
+--draft-model, none decodes plainly."
 _EXACTNESS = "What speculation must not change. bitwise: any bit. coupled (default): the text a \
 seed gives, floating-point ties aside. distribution: how likely each text is."
 
@@ -69,10 +70,10 @@ class Settings:
         _model("TYPE", "llama.cpp: how keys and values are kept: f16 by default; q8_0 is half."),
     ] = None
 
-    drafter: Annotated[str | None, _speculation("METHOD", _DRAFTER)] = None
+    drafter: Annotated[str, _speculation("METHOD", _DRAFTER)] = "auto"
     draft_model: Annotated[
         str | None,
-        _speculation("NAME", "A smaller model with the same tokenizer; means --drafter model."),
+        _speculation("NAME", "A smaller model with the same tokenizer, which drafts too."),
     ] = None
     draft_engine: Annotated[
         str, _speculation("ENGINE", "What runs the draft model, as --engine does the target.")
@@ -84,7 +85,8 @@ class Settings:
         ),
     ] = False
     draft_len: Annotated[
-        int, _speculation("N", "γ, the most tokens drafted a round; 2 to 8 is usual.")
+        int | None,
+        _speculation("N", "γ, always this many drafted a round; chosen each round if unset."),
     ] = _USUAL.draft_len
     exactness: Annotated[Exactness, _speculation("LEVEL", _EXACTNESS)] = _USUAL.exactness
 
@@ -170,7 +172,7 @@ class Settings:
         """The model and its drafter, loaded."""
         return load(
             self.model,
-            drafter=self.drafter or ("model" if self.draft_model else "ngram"),
+            drafter=self.drafter,
             draft_model=self.draft_model,
             draft_greedy=self.draft_greedy,
             dtype=self.dtype,

@@ -28,9 +28,9 @@ def line(result: Result, generator: Generator, request: Request) -> list[str]:
     if stats.drafted:
         parts.append(f"{stats.tokens_per_target_pass:.1f} tokens/pass")
     chosen = "greedy" if request.params.is_greedy else f"seed {result.seed}"
-    if generator.drafter.name == "none":
+    if generator.drafter == "none":
         return [*parts, f"plain decoding, {chosen}, {generator.target.engine}"]
-    how = f"{generator.drafter.name}, {request.exactness}, {chosen}, {generator.target.engine}"
+    how = f"{generator.drafter}, {request.exactness}, {chosen}, {generator.target.engine}"
     return [*parts, _against_plain(result), how]
 
 
@@ -70,7 +70,7 @@ def as_object(result: Result, generator: Generator, request: Request) -> dict[st
         "finish_reason": result.finish_reason,
         "model": generator.target.name,
         "engine": generator.target.engine,
-        "drafter": generator.drafter.name,
+        "drafter": generator.drafter,
         "exactness": request.exactness.value,
         "lossy": False,
         "seed": result.seed,

@@ -10,7 +10,8 @@ class Stats:
 
     *rejected* is what was judged and refused, *ignored* what came after and was never judged.
     `judged[i]` and `kept[i]` count draft position i over the rounds; `lengths[n]` counts the target
-    passes that accepted n draft tokens, passes without a draft included.
+    passes that accepted n draft tokens, passes without a draft included. `sources[drafter]` is
+    [rounds, drafted, accepted] of the rounds in which it drafted.
     """
 
     prompt_tokens: int = 0
@@ -22,14 +23,20 @@ class Stats:
     judged: list[int] = field(default_factory=list)
     kept: list[int] = field(default_factory=list)
     lengths: dict[int, int] = field(default_factory=dict)
+    sources: dict[str, list[int]] = field(default_factory=dict)
     draft_s: float = 0.0
     verify_s: float = 0.0
     accept_s: float = 0.0
     prefill_s: float = 0.0
     total_s: float = 0.0
 
-    def record(self, drafted: int, accepted: int, rejected: int, emitted: int) -> None:
+    def record(
+        self, drafted: int, accepted: int, rejected: int, emitted: int, source: str = ""
+    ) -> None:
         """Count one target pass: its draft, the tokens it kept of it, and the tokens it emitted."""
+        if drafted:
+            counts = self.sources.setdefault(source, [0, 0, 0])
+            counts[:] = [counts[0] + 1, counts[1] + drafted, counts[2] + accepted]
         self.target_passes += 1
         self.drafted += drafted
         self.accepted += accepted
@@ -93,7 +100,7 @@ class Stats:
         names = (
             "prompt_tokens generated_tokens target_passes drafted accepted rejected ignored "
             "acceptance_rate acceptance_interval per_position draft_share tokens_per_target_pass "
-            "lengths draft_s verify_s accept_s other_s total_s prefill_s tokens_per_s"
+            "lengths sources draft_s verify_s accept_s other_s total_s prefill_s tokens_per_s"
         )
         return {name: getattr(self, name) for name in names.split()}
 

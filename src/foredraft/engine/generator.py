@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from collections.abc import Generator as PyGenerator
 from dataclasses import dataclass, field
 from operator import index
+from pathlib import Path
 from statistics import median
 
 import numpy as np
@@ -17,10 +18,15 @@ from foredraft.core.stats import Stats
 from foredraft.core.types import Exactness
 from foredraft.drafters.base import Drafter
 from foredraft.drafters.none import NoDrafter
+from foredraft.engine.adaptive import Adaptive, Means
+from foredraft.engine.calibrate import prices_of
+from foredraft.engine.control import Controller, Fixed
 from foredraft.engine.loop import Cycle, Round
+from foredraft.engine.prices import Prices
+from foredraft.engine.record import Arm
 from foredraft.engine.request import Prompt, Request
 from foredraft.engine.text import TextStream
-from foredraft.targets.base import CachedSequence, Rollback, Rows, Target
+from foredraft.targets.base import CachedSequence, Progress, Rollback, Rows, Target
 
 _PLAIN_STEPS = 3
 
@@ -72,16 +78,35 @@ class Stream(Iterator[Token]):
 
 
 class Generator:
-    """Generates with `target`, drafting with `drafter`; the output's law is the target's alone.
+    """Generates with `target`, drafting with `drafters`; the output's law is the target's alone.
 
     Keeps the target's cache between calls, so a prompt that continues the last one (a chat) only
-    pays for its new tokens. One generation at a time.
+    pays for its new tokens. One generation at a time. Without a fixed draft length it measures
+    what passes cost, once; `prices` is a folder to keep that in.
     """
 
-    def __init__(self, target: Target, drafter: Drafter | None = None) -> None:
+    def __init__(self, target: Target, *drafters: Drafter, prices: Path | None = None) -> None:
         self.target = target
-        self.drafter = drafter or NoDrafter()
+        self.drafters = drafters
+        self._arms = [Arm(drafter) for drafter in drafters]
+        self._folder = prices
+        self._prices: dict[bool, Prices] = {}
         self._cache: tuple[bool, CachedSequence] | None = None
+
+    @property
+    def drafter(self) -> str:
+        """What drafts: a drafter's name, "auto" for several, "none" for plain decoding."""
+        if len(self.drafters) > 1:
+            return "auto"
+        return self.drafters[0].name if self.drafters else "none"
+
+    def calibrate(self, bitwise: bool = False, progress: Progress | None = None) -> Prices:
+        """What passes and drafts cost here: from the folder, or measured now (seconds)."""
+        if bitwise not in self._prices:
+            self._prices[bitwise] = prices_of(
+                self.target, self.drafters, bitwise, self._folder, progress
+            )
+        return self._prices[bitwise]
 
     def generate(self, prompt: Prompt, request: Request | None = None) -> Result:
         """The whole answer at once; see `stream`."""
@@ -95,8 +120,10 @@ class Generator:
         prompt: Prompt,
         request: Request | None = None,
         progress: Callable[[int], None] | None = None,
+        watch: Callable[[Round], None] | None = None,
     ) -> Stream:
-        """Start generating; `progress` hears how many prompt tokens have been read.
+        """Start generating; `progress` hears how many prompt tokens have been read, `watch` of
+        every round.
 
         Raises ForedraftError at once for a prompt or setting that cannot work.
         """
@@ -105,7 +132,7 @@ class Generator:
         self._check(ids, request)
         seed = secrets.randbits(32) if request.seed is None else request.seed
         result = Result(seed=seed, stats=Stats(prompt_tokens=len(ids)))
-        tokens = self._run(ids, request, result, progress)
+        tokens = self._run(ids, request, result, progress, watch or (lambda done: None))
         return Stream(tokens, result, tokens.close)
 
     def _prompt_ids(self, prompt: Prompt) -> list[int]:
@@ -131,7 +158,12 @@ class Generator:
                 f"The prompt has {len(ids)} tokens, but {self.target.name} has a context of "
                 f"{context}; shorten the prompt or use a model with a longer context."
             )
-        if request.draft_len >= context:
+        if request.draft_len and len(self.drafters) > 1:
+            raise ForedraftError(
+                f"draft_len (γ) is {request.draft_len}, which fixes one drafter's draft, but there "
+                "are several; name one drafter, or leave draft_len out and it is chosen each round."
+            )
+        if (request.draft_len or 0) >= context:
             raise ForedraftError(
                 f"draft_len (γ) is {request.draft_len}, more than {self.target.name}'s context of "
                 f"{context} can hold; 2 to 16 is usual."
@@ -153,14 +185,16 @@ class Generator:
         request: Request,
         result: Result,
         progress: Callable[[int], None] | None,
+        watch: Callable[[Round], None],
     ) -> PyGenerator[Token, None, None]:
+        controller = self._controller(request)
         begun = time.perf_counter()
         stats, text = result.stats, TextStream(self.target.tokenizer, request.stop)
         noise = Noise(result.seed, request.exactness is not Exactness.DISTRIBUTION)
         eos = frozenset() if request.ignore_eos else self.target.tokenizer.eos_ids
         sequence = TextSequence(ids, request.params, noise, eos)
         cache = self._open(request.exactness is Exactness.BITWISE)
-        cycle = Cycle(self.target, self.drafter, sequence, cache, request.exactness, stats)
+        cycle = Cycle(self.target, controller, sequence, cache, request.exactness, stats)
         fresh: list[Token] = []
 
         def read(done: Round) -> int:
@@ -173,7 +207,7 @@ class Generator:
             while result.finish_reason is None:
                 left = request.max_new_tokens - len(sequence.output)
                 room = self.target.room(cache)
-                cycle.round(max(0, min(request.draft_len, left - 1, room - 1)), read)
+                watch(cycle.round(max(0, min(left, room) - 1), read))
                 result.tokens += fresh
                 stats.total_s = time.perf_counter() - begun
                 yield from fresh
@@ -182,7 +216,23 @@ class Generator:
             result.plain_step_s = self._plain_step(cycle)
         finally:
             result.text = text.text
-            self.drafter.close(sequence)
+            for drafter in self.drafters:
+                drafter.close(sequence)
+            for prices in self._prices.values():
+                prices.keep()
+
+    def _controller(self, request: Request) -> Controller:
+        """A fixed length where one is asked for, else the choice that measures."""
+        if not self.drafters:
+            return Fixed(NoDrafter(), 0)
+        if request.draft_len is not None:
+            return Fixed(self.drafters[0], request.draft_len)
+        bitwise = request.exactness is Exactness.BITWISE
+        means = Means(
+            trees=self.target.capabilities.trees and not bitwise,
+            whole=request.exactness is Exactness.DISTRIBUTION,
+        )
+        return Adaptive(self._arms, self.calibrate(bitwise), means)
 
     def _read(
         self,

@@ -1,22 +1,23 @@
 """From names to a ready Generator."""
 
 from foredraft.core.errors import ForedraftError
-from foredraft.drafters.base import Drafter
+from foredraft.drafters.base import CostlyDrafter, Drafter
 from foredraft.drafters.model import ModelDrafter
 from foredraft.drafters.ngram import NgramDrafter
-from foredraft.drafters.none import NoDrafter
 from foredraft.drafters.suffix import SuffixDrafter, SuffixStore
 from foredraft.engine.generator import Generator
 from foredraft.targets.base import Progress, Target
 from foredraft.targets.engines import Placement
 
-DRAFTERS = ("ngram", "suffix", "model", "none")
+DRAFTERS = ("auto", "ngram", "suffix", "model", "none")
+_WINDOW = 256
+"""Prompt tokens a draft model reads where it may turn out not to pay: reading takes time."""
 
 
 def load(
     model: str = "smollm2",
     *,
-    drafter: str = "ngram",
+    drafter: str = "auto",
     draft_model: str | None = None,
     draft_greedy: bool = False,
     dtype: str = "auto",
@@ -31,8 +32,9 @@ def load(
 ) -> Generator:
     """A Generator for a model: a known name, a folder, a .gguf file or a Hugging Face repository.
 
-    `drafter` is one of DRAFTERS; `draft_model` names the smaller model for "model", which must
-    share the tokenizer; `draft_greedy` drafts its likeliest tokens instead of sampling.
+    `drafter` is one of DRAFTERS: "auto" chooses among all that apply, each round; `draft_model`
+    names a smaller model of the same tokenizer; `draft_greedy` drafts its likeliest tokens
+    instead of sampling.
     `engine` "auto" runs a GGUF with llama.cpp if it is installed and no setting asks for PyTorch,
     all else with PyTorch; docs/engines.md has the settings of each.
     `progress(what, done, total)` hears of downloads and loading. Raises ForedraftError for
@@ -40,13 +42,17 @@ def load(
     """
     if drafter not in DRAFTERS:
         raise ForedraftError(f"Unknown drafter {drafter!r}; choose one of {', '.join(DRAFTERS)}.")
-    if (drafter == "model") != (draft_model is not None):
+    if drafter == "model" and draft_model is None:
+        raise ForedraftError("The drafter 'model' needs --draft-model NAME: which one?")
+    if drafter not in ("auto", "model") and draft_model is not None:
         raise ForedraftError(
-            "The drafter 'model' and --draft-model NAME go together: one was given without the "
-            "other."
+            f"--draft-model is {draft_model}, but --drafter {drafter} asks no model; use --drafter "
+            "auto or model."
         )
     if draft_greedy and draft_model is None:
         raise ForedraftError("--draft-greedy needs --draft-model NAME: only a model is sampled.")
+    from foredraft.targets.hub import cache_dir
+
     if draft_engine != "auto" and draft_model is None:
         raise ForedraftError("--draft-engine needs --draft-model NAME: there is no draft to run.")
     placement = Placement(dtype, device, threads, gpu_layers, context, kv_type)
@@ -55,19 +61,25 @@ def load(
         engines.append(placement.engine(draft_model, draft_engine))
     placement.check(engines)
     target = placement.load(model, engines[0], progress)
-    if draft_model is None:
-        return Generator(target, _lookup(drafter))
-    draft = placement.of_a_draft(target).load(draft_model, engines[1], progress)
-    return Generator(target, pair(target, draft, draft_greedy))
+    drafters = _lookups(drafter)
+    if draft_model is not None:
+        draft = placement.of_a_draft(target).load(draft_model, engines[1], progress)
+        drafters.append(pair(target, draft, draft_greedy, _WINDOW if drafter == "auto" else None))
+    return Generator(target, *drafters, prices=cache_dir() / "prices")
 
 
-def _lookup(drafter: str) -> Drafter:
-    if drafter == "suffix":
-        return SuffixDrafter(SuffixStore())
-    return NgramDrafter() if drafter == "ngram" else NoDrafter()
+def _lookups(drafter: str) -> list[Drafter]:
+    found: dict[str, list[Drafter]] = {
+        "auto": [NgramDrafter(), SuffixDrafter(SuffixStore())],
+        "ngram": [NgramDrafter()],
+        "suffix": [SuffixDrafter(SuffixStore())],
+    }
+    return found.get(drafter, [])
 
 
-def pair(target: Target, draft: Target, greedy: bool = False) -> Drafter:
+def pair(
+    target: Target, draft: Target, greedy: bool = False, window: int | None = None
+) -> CostlyDrafter:
     """A drafter that drafts for `target` with `draft`; ForedraftError if their tokens differ."""
     difference = target.tokenizer.same_as(draft.tokenizer)
     if difference is not None:
@@ -75,4 +87,4 @@ def pair(target: Target, draft: Target, greedy: bool = False) -> Drafter:
             f"{draft.name} cannot draft for {target.name}: {difference} Choose a draft of the "
             "same model family, or use --drafter ngram."
         )
-    return ModelDrafter(draft, target.vocab_size, greedy)
+    return ModelDrafter(draft, target.vocab_size, greedy, window=window)

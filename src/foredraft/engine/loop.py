@@ -11,7 +11,7 @@ from foredraft.core.sampling import SamplingParams
 from foredraft.core.sequence import TextSequence
 from foredraft.core.stats import Stats
 from foredraft.core.types import ROOT, Draft, Exactness, FloatArray, LogitArray, Verdict
-from foredraft.drafters.base import Drafter
+from foredraft.engine.control import Controller, Decision, Outcome
 from foredraft.targets.base import CachedSequence, Rows, Target
 
 
@@ -51,13 +51,25 @@ class LazyLaws(Sequence[FloatArray]):
         return self._sequence.law(self._logits[row], path[::-1], params)
 
 
+class Lap:
+    """How long a part of a round took; known when it is over."""
+
+    seconds = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One target pass: its draft, the verdict on it, and p after each of its rows."""
+    """One target pass: its draft, the verdict on it, and p after each of its rows.
+
+    `decision` says why this draft, where the controller had a choice.
+    """
 
     draft: Draft
     verdict: Verdict
     laws: LazyLaws
+    draft_s: float
+    verify_s: float
+    decision: Decision | None
 
     @property
     def emitted(self) -> list[int]:
@@ -74,7 +86,7 @@ class Cycle:
     """The rounds of one sequence: draft, verify, accept, commit."""
 
     target: Target
-    drafter: Drafter
+    controller: Controller
     sequence: TextSequence
     cache: CachedSequence
     exactness: Exactness
@@ -86,17 +98,19 @@ class Cycle:
 
         `read` says how many of the emitted tokens count, since the text may end inside a run.
         """
-        with self._timed("draft_s"):
-            draft = self.drafter.propose(self.sequence, limit)
-        with self._timed("verify_s"):
+        with self._timed("draft_s") as drafting:
+            draft = self.controller.propose(self.sequence, limit)
+        with self._timed("verify_s") as verifying:
             logits = self._verify(draft)
         with self._timed("accept_s"):
             laws = LazyLaws(self.sequence, logits, draft)
             verdict = judge(laws, draft, self.sequence, self.exactness)
-        done = Round(draft, verdict, laws)
+        decision = self.controller.decision
+        done = Round(draft, verdict, laws, drafting.seconds, verifying.seconds, decision)
         emitted = read(done)
         with self._timed("verify_s"):
             self._commit(done, emitted)
+        self.controller.observe(Outcome(done.emitted[:emitted], done.draft_s, done.verify_s))
         return done
 
     def _verify(self, draft: Draft) -> LogitArray:
@@ -116,16 +130,16 @@ class Cycle:
         self.sequence.tokens += done.emitted[:emitted]
         accepted = min(emitted, len(done.verdict.path))
         rejected = done.verdict.rejected if emitted == len(done.emitted) else 0
-        self.stats.record(len(done.draft), accepted, rejected, emitted)
-        self.drafter.observe(self.sequence, done.verdict)
+        self.stats.record(len(done.draft), accepted, rejected, emitted, done.draft.source)
 
     @contextmanager
-    def _timed(self, name: str) -> Iterator[None]:
-        begun = time.perf_counter()
+    def _timed(self, name: str) -> Iterator[Lap]:
+        lap, begun = Lap(), time.perf_counter()
         try:
-            yield
+            yield lap
         finally:
-            setattr(self.stats, name, getattr(self.stats, name) + time.perf_counter() - begun)
+            lap.seconds = time.perf_counter() - begun
+            setattr(self.stats, name, getattr(self.stats, name) + lap.seconds)
 
 
 def judge(

@@ -15,16 +15,17 @@ Prompt = str | Sequence[int] | Sequence[dict[str, str]]
 class Request:
     """Everything about a generation but its prompt.
 
-    `seed` None draws one, which the result reports. `draft_len` is γ, the most tokens drafted a
-    round. `logprobs` n reports the n most likely tokens of p beside each chosen one; None reports
-    none. Raises ForedraftError for a value out of range.
+    `seed` None draws one, which the result reports. `draft_len` fixes γ, the tokens drafted a
+    round; None chooses it anew each round from what was measured. `logprobs` n reports the n most
+    likely tokens of p beside each chosen one; None reports none. Raises ForedraftError for a value
+    out of range.
     """
 
     params: SamplingParams = field(default_factory=SamplingParams)
     max_new_tokens: int = 256
     stop: tuple[str, ...] = ()
     seed: int | None = None
-    draft_len: int = 5
+    draft_len: int | None = None
     exactness: Exactness = Exactness.COUPLED
     logprobs: int | None = None
     ignore_eos: bool = False
@@ -32,7 +33,7 @@ class Request:
     def __post_init__(self) -> None:
         if self.max_new_tokens < 1:
             raise ForedraftError(f"max_new_tokens is {self.max_new_tokens}; it must be 1 or more.")
-        if self.draft_len < 0:
+        if self.draft_len is not None and self.draft_len < 0:
             raise ForedraftError(
                 f"draft_len (γ) is {self.draft_len}; it must be 0 (no drafting) or more."
             )

@@ -76,6 +76,10 @@ class Target(Protocol):
     tokenizer: TextCodec
 
     @property
+    def signature(self) -> str:
+        """Everything its speed depends on but the machine: weights, format, device, threads."""
+
+    @property
     def bit_stable(self) -> bool:
         """Whether, opened with `bitwise`, a row's logits do not depend on how rows are grouped."""
 

@@ -67,6 +67,12 @@ class TorchTarget:
             max_rows=64,
         )
 
+    @property
+    def signature(self) -> str:
+        size = sum(p.numel() for p in self.model.parameters())
+        where = f"{self.model.dtype} {self.model.device} {torch.get_num_threads()} threads"
+        return f"torch {torch.__version__} {self.name} {size} {where}"
+
     def open(self, *, bitwise: bool = False) -> TorchSequence:
         if bitwise and not self._slots:
             raise ForedraftError(

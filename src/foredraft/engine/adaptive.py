@@ -1,0 +1,166 @@
+"""The controller that measures: which drafter, and how much of its draft, for the most speed.
+
+A choice may depend on the committed text, on measured times and on outcomes: a policy that knows
+only the past cannot bias the output. Of a sampled draft that is judged with its q nothing is
+dropped once it is drawn: whether a token is there may depend on those before it, never on itself.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from foredraft.core.sequence import TextSequence
+from foredraft.core.speedup import expected_tokens
+from foredraft.core.tree import best_path, likeliest, merge, path_chances, subtree
+from foredraft.core.types import Draft
+from foredraft.drafters.base import CostlyDrafter, is_costly
+from foredraft.engine.control import Decision, Option, Outcome
+from foredraft.engine.prices import Prices
+from foredraft.engine.record import Arm, Record
+
+_FREE_REACH = 31
+"""The most tokens asked of a free drafter in a round: its answer takes host time all the same."""
+_PAID_REACH = 16
+_AHEAD = 4
+"""How many more tokens a paid draft is weighed by: the next may be dear and the one after cheap."""
+_SHARE = 0.01
+_CREDIT = 0.5
+"""Trying what does not seem to pay may cost this share of the time, and plain steps at first."""
+_MEMORY = 0.9
+
+Choice = tuple[Option, Draft]
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What this request's passes may hold: `trees`, and a sampled draft only `whole`."""
+
+    trees: bool
+    whole: bool
+
+
+class Adaptive:
+    """Takes, each round, the option with the most tokens above what its time brings on average.
+
+    Plain decoding is always an option. Free drafters are asked every round and judged by the text
+    whether or not they were used, so nothing about them needs probing. A drafter that runs a model
+    is asked where it should pay, and else now and then, within a budget of 1 % of the time.
+    """
+
+    def __init__(self, arms: Sequence[Arm], prices: Prices, means: Means) -> None:
+        self._free = [Record(arm) for arm in arms if arm.drafter.free]
+        self._paid = [(arm.drafter, Record(arm)) for arm in arms if is_costly(arm.drafter)]
+        self._prices = prices
+        self._means = means
+        self._budget = _CREDIT * prices.verify(1)
+        self._tokens, self._seconds = 1.0, prices.verify(1)
+        self._verified = Draft.chain([])
+        self._asked: Record | None = None
+        self.decision: Decision | None = None
+
+    def propose(self, sequence: TextSequence, limit: int) -> Draft:
+        rate = max(1 / self._prices.verify(1), self._tokens / self._seconds)
+        choices = self._free_choices(sequence, limit, rate)
+        options = [option for option, _ in choices]
+        best, draft = max(choices, key=lambda choice: choice[0].gain(rate))
+        why, self._asked = "the most tokens for its time", None
+        for drafter, record in self._paid if limit else ():
+            option = self._estimate(drafter, record, sequence, limit, rate)
+            options.append(option)
+            loss = (best.gain(rate) - option.gain(rate)) / rate
+            if loss >= 0 and loss > self._budget:
+                continue
+            why = "tried, to see whether it pays by now" if loss >= 0 else why
+            best, draft = option, self._ask(drafter, record, sequence, limit, rate)
+            self._asked = record
+            break
+        self.decision = Decision(tuple(options), best, rate, why)
+        self._verified = draft
+        return draft
+
+    def observe(self, outcome: Outcome) -> None:
+        emitted, seconds = len(outcome.emitted), outcome.draft_s + outcome.verify_s
+        self._prices.observe_verify(1 + len(self._verified), outcome.verify_s)
+        self._tokens = _MEMORY * self._tokens + emitted
+        self._seconds = _MEMORY * self._seconds + seconds
+        self._budget += _SHARE * seconds
+        if (asked := self._asked) is not None and asked.offer is not None:
+            self._prices.observe_draft(asked.drafter.name, len(asked.offer), outcome.draft_s)
+            asked.spent(emitted, seconds)
+            self._budget += emitted * self._prices.verify(1) - seconds
+        self._budget = min(self._budget, 2 * self._prices.verify(1))
+        for record in (*self._free, *(record for _, record in self._paid)):
+            record.learn(outcome.emitted)
+
+    def _free_choices(self, sequence: TextSequence, limit: int, rate: float) -> list[Choice]:
+        """Plain decoding and what the free drafters offer, each cut to its best part."""
+        choices = [(Option("none", 0, 1.0, self._prices.verify(1)), Draft.chain([]))]
+        for record in self._free:
+            record.offer = record.drafter.propose(sequence, min(limit, _FREE_REACH))
+        offers = [(r.offer, r.chances(r.offer)) for r in self._free if r.offer]
+        if self._means.trees and len(offers) > 1:
+            offers = [merge([draft for draft, _ in offers], [odds for _, odds in offers])]
+        return choices + [self._cut(draft, odds, 0.0, rate, limit) for draft, odds in offers]
+
+    def _cut(
+        self, draft: Draft, chances: Sequence[float], draft_s: float, rate: float, limit: int
+    ) -> Choice:
+        """The part of a draft that is worth its rows: the likeliest n nodes, for the best n."""
+        reached = path_chances(draft, chances)
+        order = likeliest(reached) if self._means.trees else best_path(draft, chances)
+        tokens, best = 1.0, Option(draft.source, 0, 1.0, draft_s + self._prices.verify(1))
+        for n, node in enumerate(order[:limit], 1):
+            tokens += reached[node]
+            option = Option(draft.source, n, tokens, draft_s + self._prices.verify(1 + n))
+            best = max(best, option, key=lambda option: option.gain(rate))
+        return best, subtree(draft, order[: best.drafted])
+
+    def _estimate(
+        self,
+        drafter: CostlyDrafter,
+        record: Record,
+        sequence: TextSequence,
+        limit: int,
+        rate: float,
+    ) -> Option:
+        """The best draft length of a drafter whose draft is not known before it is paid for."""
+        name, alpha = drafter.name, record.acceptance
+        price = self._prices.draft(name)
+        options = []
+        for gamma in range(1, min(limit, _PAID_REACH) + 1):
+            tokens = expected_tokens(alpha, gamma)
+            seconds = gamma * price + self._prices.verify(1 + gamma)
+            options.append(Option(name, gamma, *record.realised(tokens, seconds)))
+        best = max(options, key=lambda option: option.gain(rate))
+        # What it must read before its first token is spread over the text that may still come.
+        reading = price * drafter.unread(sequence) * min(1.0, best.tokens / limit)
+        return Option(name, best.drafted, best.tokens, best.seconds + reading)
+
+    def _ask(
+        self,
+        drafter: CostlyDrafter,
+        record: Record,
+        sequence: TextSequence,
+        limit: int,
+        rate: float,
+    ) -> Draft:
+        """Draft for as long as the next tokens are worth their time, then drop what is not."""
+        price = self._prices.draft(drafter.name)
+
+        def go_on(evidence: Sequence[float]) -> bool:
+            reached, drafted = 1.0, len(evidence)
+            for one in evidence:
+                reached *= record.odds.chance(one)
+            gain, base = 0.0, self._prices.verify(1 + drafted)
+            for more in range(1, _AHEAD + 1):
+                reached *= record.acceptance
+                gain += reached
+                cost = more * price + self._prices.verify(1 + drafted + more) - base
+                if gain > rate * cost:
+                    return True
+            return False
+
+        draft = drafter.propose(sequence, min(limit, _PAID_REACH), go_on)
+        record.offer = draft
+        if draft.q is not None and self._means.whole:
+            return draft
+        return self._cut(draft, record.chances(draft), 0.0, rate, limit)[1]

@@ -1,0 +1,90 @@
+"""Measuring what a target's passes and its drafters' tokens cost on this machine."""
+
+import hashlib
+import json
+import os
+import platform
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from foredraft.core.noise import Noise
+from foredraft.core.sampling import SamplingParams
+from foredraft.core.sequence import TextSequence
+from foredraft.drafters.base import CostlyDrafter, Drafter, is_costly
+from foredraft.engine.prices import Prices
+from foredraft.targets.base import Progress, Rows, Target
+
+ROWS = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32)
+_PREFIX = 64
+_REPEATS = 3
+_PATIENCE_S = 8.0
+"""A slow model is measured once less often rather than for longer."""
+_DRAFTED = 4
+
+
+def prices_of(
+    target: Target,
+    drafters: Sequence[Drafter],
+    bitwise: bool,
+    folder: Path | None,
+    progress: Progress | None = None,
+) -> Prices:
+    """The prices kept in `folder` for exactly this target, machine and drafters, or new ones."""
+    costly = [drafter for drafter in drafters if is_costly(drafter)]
+    path = None
+    if folder is not None:
+        subject: list[object] = [target.signature, bitwise, platform.machine(), os.cpu_count()]
+        subject += [[drafter.name, drafter.signature] for drafter in costly]
+        path = folder / f"{hashlib.sha256(json.dumps(subject).encode()).hexdigest()[:16]}.json"
+        try:
+            return Prices.from_dict(json.loads(path.read_text()), path)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            pass  # none yet, or not readable: measured again and written anew
+    report = progress or (lambda what, done, total: None)
+    verify = _verify_seconds(target, bitwise, report)
+    drafts = {drafter.name: _draft_seconds(target, drafter) for drafter in costly}
+    prices = Prices(verify, drafts, path)
+    prices.keep(always=True)
+    return prices
+
+
+def _prefix(target: Target) -> list[int]:
+    length = max(1, min(_PREFIX, target.context // 2))
+    return [(7919 * i) % target.vocab_size for i in range(length)]
+
+
+def _verify_seconds(target: Target, bitwise: bool, report: Progress) -> dict[int, float]:
+    """Median seconds of a pass by row count; they take turns, so a stall touches each once."""
+    prefix = _prefix(target)
+    sequence = target.open(bitwise=bitwise)
+    target.prefill(sequence, prefix)
+    counts = [rows for rows in ROWS if rows <= target.room(sequence)]
+    seconds: dict[int, list[float]] = {rows: [] for rows in counts}
+    begun, done, total = time.perf_counter(), 0, _REPEATS * sum(counts)
+    for rows in (1, *counts * _REPEATS):
+        started = time.perf_counter()
+        target.score([Rows(sequence, [prefix[i % len(prefix)] for i in range(rows)])])
+        spent = time.perf_counter() - started
+        target.commit(sequence, [])
+        if done:  # the very first pass only warms up
+            seconds[rows].append(spent)
+        done += rows
+        report(f"Measuring {target.name}", min(done, total), total)
+        if started - begun > _PATIENCE_S and all(seconds.values()) and rows == counts[-1]:
+            break
+    report(f"Measuring {target.name}", total, total)
+    return {rows: median(times) for rows, times in seconds.items()}
+
+
+def _draft_seconds(target: Target, drafter: CostlyDrafter) -> float:
+    """Seconds a drafted token, once the drafter has read its text."""
+    sequence = TextSequence(_prefix(target), SamplingParams(), Noise(0, True))
+    spent = []
+    for _ in range(1 + _REPEATS):
+        begun = time.perf_counter()
+        draft = drafter.propose(sequence, _DRAFTED, lambda evidence: True)
+        spent.append((time.perf_counter() - begun) / max(1, len(draft)))
+    drafter.close(sequence)
+    return median(spent[1:])

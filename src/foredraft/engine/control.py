@@ -1,0 +1,71 @@
+"""What decides each round's draft, and what it says about its choice."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from foredraft.core.sequence import TextSequence
+from foredraft.core.types import Draft
+from foredraft.drafters.base import Drafter
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One way to spend a round: verify `drafted` tokens, get `tokens` (expected) in `seconds`."""
+
+    drafter: str
+    drafted: int
+    tokens: float
+    seconds: float
+
+    def gain(self, rate: float) -> float:
+        """Tokens above what the same time brings at `rate` tokens per second."""
+        return self.tokens - rate * self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was chosen for a round and from what; `rate` is the tokens per second to beat."""
+
+    options: tuple[Option, ...]
+    chosen: Option
+    rate: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a round emitted and what it took."""
+
+    emitted: Sequence[int]
+    draft_s: float
+    verify_s: float
+
+
+class Controller(Protocol):
+    """Proposes each round's draft for one text."""
+
+    decision: Decision | None
+    """The last choice, or None where there was none to make."""
+
+    def propose(self, sequence: TextSequence, limit: int) -> Draft:
+        """At most `limit` tokens to verify; none is a plain step."""
+
+    def observe(self, outcome: Outcome) -> None:
+        """Learn from the round that followed the last proposal."""
+
+
+class Fixed:
+    """Always one drafter and draft length."""
+
+    decision: Decision | None = None
+
+    def __init__(self, drafter: Drafter, draft_len: int) -> None:
+        self._drafter = drafter
+        self._draft_len = draft_len
+
+    def propose(self, sequence: TextSequence, limit: int) -> Draft:
+        return self._drafter.propose(sequence, min(limit, self._draft_len))
+
+    def observe(self, outcome: Outcome) -> None:
+        pass

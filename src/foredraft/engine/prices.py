@@ -1,0 +1,104 @@
+"""What a pass costs: seconds by row count, and a drafted token's, measured and kept current."""
+
+import json
+import os
+from bisect import bisect_left
+from collections.abc import Mapping
+from pathlib import Path
+
+_WEIGHT = 0.1
+_STALL = 2.0
+"""One observation changes a price as if it were off by at most this factor: machines stall."""
+_DRIFT = 0.1
+
+
+class Prices:
+    """Seconds of a verify pass over n rows and of one token of each drafter that runs a model.
+
+    The curve may be jagged; between measured row counts it is interpolated, beyond the last it is
+    taken to be proportional. `path` is where `keep` stores prices that have drifted.
+    """
+
+    def __init__(
+        self,
+        verify: Mapping[int, float],
+        drafts: Mapping[str, float] | None = None,
+        path: Path | None = None,
+    ) -> None:
+        self._verify = dict(sorted(verify.items()))
+        self._drafts = dict(drafts or {})
+        self._path = path
+        self._kept = self.to_dict()
+
+    def verify(self, rows: int) -> float:
+        """Seconds of a pass over `rows` rows."""
+        if rows in self._verify:
+            return self._verify[rows]
+        counts = list(self._verify)
+        above = min(max(1, bisect_left(counts, rows)), len(counts) - 1)
+        low, high = counts[max(0, above - 1)], counts[above]
+        if rows > high:
+            return self._verify[high] * rows / high
+        slope = (self._verify[high] - self._verify[low]) / (high - low)
+        return self._verify[low] + slope * (rows - low)
+
+    def draft(self, drafter: str) -> float:
+        """Seconds a drafted token; 0 for a drafter that was never priced."""
+        return self._drafts.get(drafter, 0.0)
+
+    def observe_verify(self, rows: int, seconds: float) -> None:
+        """A pass was made. It says as much about the machine (a longer context, a busy neighbour)
+        as about this row count: half of what it teaches goes to the whole curve."""
+        factor = _damped(seconds / self.verify(rows))
+        for count in self._verify:
+            self._verify[count] *= factor**0.5
+        self._verify[rows] = self.verify(rows) * factor**0.5
+        self._verify = dict(sorted(self._verify.items()))
+
+    def observe_draft(self, drafter: str, tokens: int, seconds: float) -> None:
+        """`tokens` tokens were drafted in `seconds`."""
+        if tokens and self.draft(drafter):
+            self._drafts[drafter] *= _damped(seconds / tokens / self._drafts[drafter])
+
+    def curve(self, most: int) -> list[float]:
+        """v(1) … v(most): each row count's price in plain steps."""
+        return [self.verify(rows) / self.verify(1) for rows in range(1, most + 1)]
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """JSON: seconds by row count and by drafter."""
+        return {
+            "verify_s": {str(rows): seconds for rows, seconds in self._verify.items()},
+            "draft_s": dict(self._drafts),
+        }
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Mapping[str, float]], path: Path | None) -> "Prices":
+        verify = {int(rows): float(seconds) for rows, seconds in saved["verify_s"].items()}
+        if 1 not in verify or min(verify.values()) <= 0:
+            raise ValueError("not a price list")
+        return cls(verify, saved["draft_s"], path)
+
+    def keep(self, always: bool = False) -> None:
+        """Store the prices if they have a path and differ from what is stored there.
+
+        A disk that refuses is no reason to stop: the next start measures again.
+        """
+        old, new = self._kept["verify_s"], self.to_dict()
+        drifted = any(
+            abs(seconds / old.get(rows, seconds) - 1) > _DRIFT
+            for rows, seconds in new["verify_s"].items()
+        )
+        if self._path is None or not (drifted or always):
+            return
+        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_text(json.dumps(new))
+            os.replace(temporary, self._path)
+            self._kept = new
+        except OSError:
+            temporary.unlink(missing_ok=True)
+
+
+def _damped(ratio: float) -> float:
+    return float(min(_STALL, max(1 / _STALL, ratio)) ** _WEIGHT)
