@@ -1,6 +1,7 @@
 """One answer, streamed, that Ctrl-C ends early and cleanly."""
 
 import signal
+from collections.abc import Callable
 from contextlib import closing, suppress
 from types import FrameType
 from typing import Self
@@ -8,6 +9,7 @@ from typing import Self
 from foredraft.cli.bar import Bar
 from foredraft.cli.show import Screen
 from foredraft.engine.generator import Generator, Result
+from foredraft.engine.loop import Round
 from foredraft.engine.request import Prompt, Request
 
 
@@ -35,7 +37,13 @@ class Patience:
         signal.signal(signal.SIGINT, self._before)
 
 
-def answer(generator: Generator, prompt: Prompt, request: Request, screen: Screen) -> Result:
+def answer(
+    generator: Generator,
+    prompt: Prompt,
+    request: Request,
+    screen: Screen,
+    watch: Callable[[Round], None] | None = None,
+) -> Result:
     """Generate, showing each token as it comes; after Ctrl-C the Result has no finish_reason."""
     reading = "Reading the prompt"
     with Bar(reading) as bar, Patience() as patience:
@@ -44,7 +52,7 @@ def answer(generator: Generator, prompt: Prompt, request: Request, screen: Scree
             bar(reading, done, stream.result.stats.prompt_tokens)
             patience.check()
 
-        stream = generator.stream(prompt, request, progress)
+        stream = generator.stream(prompt, request, progress, watch)
         try:
             with closing(stream), suppress(KeyboardInterrupt):
                 for token in stream:

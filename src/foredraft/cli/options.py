@@ -170,7 +170,7 @@ class Settings:
 
     def generator(self, progress: Progress | None = None) -> Generator:
         """The model and its drafter, loaded."""
-        return load(
+        generator = load(
             self.model,
             drafter=self.drafter,
             draft_model=self.draft_model,
@@ -185,6 +185,9 @@ class Settings:
             kv_type=self.kv_type,
             progress=progress,
         )
+        if self.draft_len is None and generator.drafters:
+            generator.calibrate(self.exactness is Exactness.BITWISE, progress)
+        return generator
 
 
 def _bias(text: str) -> tuple[int, float]:

@@ -11,6 +11,9 @@ from foredraft.cli.options import Settings
 from foredraft.cli.prompt import as_prompt, read_prompt
 from foredraft.cli.show import Screen
 from foredraft.cli.spread import with_settings
+from foredraft.core.errors import ForedraftError
+from foredraft.core.types import Exactness
+from foredraft.engine.trace import Trace, explained
 
 System = Annotated[
     str | None, typer.Option(help="Instructions that go before the conversation.", metavar="TEXT")
@@ -34,6 +37,16 @@ def run(
             "--raw", metavar="", help="Continue the text as it is, without a chat template."
         ),
     ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", metavar="", help="Say why each round drafted what it did.")
+    ] = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            help="Record every round, the text included, for `foredraft simulate replay FILE`.",
+            metavar="FILE",
+        ),
+    ] = None,
 ) -> None:
     """Answer one prompt and say, measured, what speculation was worth.
 
@@ -43,10 +56,20 @@ def run(
     """
     request = settings.request()
     text = read_prompt(prompt, prompt_file)
+    if trace is not None and not trace.parent.is_dir():
+        raise ForedraftError(f"There is no folder {trace.parent} for the trace; make it first.")
     with Bar(f"Loading {settings.model}") as bar:
         generator = settings.generator(bar)
     screen = Screen(settings.json, settings.no_color)
-    result = answer(generator, as_prompt(generator.target, text, system, raw), request, screen)
+    ids = generator.encode(as_prompt(generator.target, text, system, raw))
+    record = None
+    if explain or trace is not None:
+        record = Trace.begin(generator, ids, request.exactness is Exactness.BITWISE)
+    result = answer(generator, ids, request, screen, record.add if record else None)
+    if record is not None and explain:
+        screen.note("\n".join(explained(record.rounds)))
+    if record is not None and trace is not None:
+        record.write(trace)
     if result.finish_reason is None:
         raise typer.Exit(130)
     screen.report(result, generator, request)

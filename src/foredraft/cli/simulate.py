@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterable
+from dataclasses import asdict
 from itertools import product
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +16,8 @@ from foredraft.core.errors import ForedraftError
 from foredraft.core.speedup import best_gamma, ceiling, expected_tokens, speedup
 from foredraft.core.toy import chance_of, experiment
 from foredraft.core.types import FloatArray
+from foredraft.engine.replay import replay
+from foredraft.engine.trace import Trace
 
 _DOUBT = 1e-3
 """Below this chance the observed frequencies are said to stray from p."""
@@ -182,6 +185,43 @@ def best(
             f"γ = {gamma}: draft {gamma} token{'s'[: gamma > 1]} a round to decode {gain:.2f}x as "
             f"fast as without (the ceiling, with free drafts, is {limit})."
         )
+
+
+@app.command(
+    "replay", epilog='Example: foredraft run --trace t.json "…" && foredraft simulate replay t.json'
+)
+def replays(
+    trace: Annotated[Path, typer.Argument(help="A file from `foredraft run --trace FILE`.")],
+    as_json: Json = False,
+) -> None:
+    """What a recorded answer would have taken with every drafter and draft length.
+
+    The text is the same under all of them, so the lookups are asked again and
+    each pass is priced as it was measured. A model's other lengths are
+    estimated from its acceptance rate.
+    """
+    recorded = Trace.read(trace)
+    rows = replay(recorded)
+    if as_json:
+        _print_json([asdict(row) for row in rows])
+        return
+    _print_table(
+        ("drafter", "γ", "passes", "seconds", "over plain"),
+        (
+            [
+                row.drafter + " (estimated)" * row.estimated,
+                str(row.draft_len or "–"),
+                f"{row.passes:.0f}",
+                f"{row.seconds:.2f}",
+                _times(row.speedup),
+            ]
+            for row in rows
+        ),
+    )
+    typer.echo(
+        f"{recorded.model}, {len(recorded.output)} tokens; recorded with --drafter "
+        f"{recorded.drafter}."
+    )
 
 
 def _numbers(text: str, name: str) -> list[float]:

@@ -55,6 +55,10 @@ def details(result: Result) -> list[str]:
         f"time    draft {stats.draft_s:.2f} s, verify {stats.verify_s:.2f} s, "
         f"accept {stats.accept_s:.2f} s, other {stats.other_s:.2f} s",
     ]
+    lines += [
+        f"by      {name}: {rounds} rounds, {drafted} drafted, {accepted} accepted"
+        for name, (rounds, drafted, accepted) in stats.sources.items()
+    ]
     if stats.per_position:
         rates = "  ".join(f"{rate:.2f}" for rate in stats.per_position)
         lines.append(f"α       {rates}  by draft position")

@@ -128,14 +128,15 @@ class Generator:
         Raises ForedraftError at once for a prompt or setting that cannot work.
         """
         request = request or Request()
-        ids = self._prompt_ids(prompt)
+        ids = self.encode(prompt)
         self._check(ids, request)
         seed = secrets.randbits(32) if request.seed is None else request.seed
         result = Result(seed=seed, stats=Stats(prompt_tokens=len(ids)))
         tokens = self._run(ids, request, result, progress, watch or (lambda done: None))
         return Stream(tokens, result, tokens.close)
 
-    def _prompt_ids(self, prompt: Prompt) -> list[int]:
+    def encode(self, prompt: Prompt) -> list[int]:
+        """The token ids of a prompt: text, ids, or chat messages through the model's template."""
         if isinstance(prompt, str):
             return self.target.tokenizer.encode(prompt)
         if len(prompt) > 0 and all(isinstance(item, dict) for item in prompt):
