@@ -34,6 +34,20 @@ _NAMES = {
     "mlp.up_proj": "ffn_up",
     "mlp.down_proj": "ffn_down",
 }
+_LFM2_NAMES = {
+    "model.embedding_norm": "token_embd_norm",
+    "conv.conv": "shortconv.conv",
+    "conv.in_proj": "shortconv.in_proj",
+    "conv.out_proj": "shortconv.out_proj",
+    "self_attn.out_proj": "attn_output",
+    "self_attn.q_layernorm": "attn_q_norm",
+    "self_attn.k_layernorm": "attn_k_norm",
+    "feed_forward.w1": "ffn_gate",
+    "feed_forward.w2": "ffn_down",
+    "feed_forward.w3": "ffn_up",
+    "operator_norm": "attn_norm",
+    "ffn_norm": "ffn_norm",
+}
 
 
 def tokenizer() -> Tokenizer:
@@ -66,6 +80,8 @@ def model(kind: str, seed: int = 0, **changes: Any) -> Any:
     }
     if kind == "gemma3":
         shape |= {"sliding_window": 4, "query_pre_attn_scalar": 16}
+    if kind == "lfm2":
+        shape |= {"layer_types": ["conv", "full_attention"], "block_auto_adjust_ff_dim": False}
     config = AutoConfig.for_model("gemma3_text" if kind == "gemma3" else kind, **shape | changes)
     torch.manual_seed(seed)
     made = AutoModelForCausalLM.from_config(config, attn_implementation="sdpa").eval()
@@ -98,9 +114,14 @@ def write(
     writer.add_embedding_length(config.hidden_size)
     writer.add_feed_forward_length(config.intermediate_size)
     writer.add_head_count(config.num_attention_heads)
-    writer.add_head_count_kv(config.num_key_value_heads)
-    writer.add_key_length(config.head_dim)
-    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    heads = config.num_key_value_heads
+    if kind == "lfm2":  # no heads: a layer that keeps a state instead of keys and values
+        writer.add_head_count_kv([0 if t == "conv" else heads for t in config.layer_types])
+        writer.add_shortconv_l_cache(config.conv_L_cache)
+    else:
+        writer.add_head_count_kv(heads)
+    writer.add_key_length(getattr(config, "head_dim", 16))
+    writer.add_layer_norm_rms_eps(getattr(config, "rms_norm_eps", 1e-5))
     writer.add_rope_freq_base(500.0)
     if kind == "gemma3":
         writer.add_sliding_window(config.sliding_window)
@@ -152,6 +173,8 @@ def _as_stored(
 ) -> tuple[str, np.ndarray]:
     """(GGUF name, values), with the model's own weight set to what will be read back."""
     values = weight.detach().numpy()
+    if values.ndim == 3:  # a convolution over one channel
+        weight, values = weight[:, 0], values[:, 0]
     if values.ndim == 2:
         rounded = dequantize(quantize(values, store), store)
         with torch.no_grad():
@@ -163,7 +186,9 @@ def _as_stored(
         _, _, block, stem = stem.split(".", 3)
         prefix = f"blk.{block}."
     names = _NAMES | (
-        {
+        _LFM2_NAMES
+        if kind == "lfm2"
+        else {
             "post_attention_layernorm": "post_attention_norm",
             "pre_feedforward_layernorm": "ffn_norm",
             "post_feedforward_layernorm": "post_ffw_norm",

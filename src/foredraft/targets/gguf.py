@@ -170,12 +170,11 @@ class GGUFTarget:
     def commit(self, sequence: CachedSequence, path: Sequence[int]) -> None:
         own, path = _own(sequence), list(path)
         tokens = [own.scored[row] for row in path]
-        if own.homes:
-            home = own.homes[path[-1]] if path else own.ids[0]
-            for branch in own.ids:
-                if branch != home:
-                    own.context.give(branch)
-            own.ids[:] = [home]
+        home = own.homes[path[-1]] if own.homes and path else own.ids[0]
+        for branch in own.ids:
+            if branch != home:
+                own.context.give(branch)
+        own.ids[:] = [home]
         length = len(own.tokens) + len(path)
         # Even where every row is kept: a bitwise pass has more rows than that.
         kept = self._shorten(own, length)

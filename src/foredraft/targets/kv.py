@@ -102,12 +102,12 @@ class Slots:
         self._cursor.visible = visible
 
     def keep(self, path: Sequence[int]) -> int:
-        """Commit rows of the last pass; how many of them the cache now holds (all)."""
+        """Commit rows of the last pass; the length the cache now has."""
         if list(path) != list(range(len(path))):
             for layer in self.cache.layers:
                 layer.keep(torch.tensor(path))
         self._cursor.length += len(path)
-        return len(path)
+        return self._cursor.length
 
     def truncate(self, length: int) -> int:
         """Drop what lies beyond `length`; the length that remains."""
@@ -133,17 +133,20 @@ class Snapshots:
 
     def before(self, rows: int, visible: int) -> None:
         self._rows = rows
-        # A single row is the committed token itself and is always kept.
+        # A single row is the committed token itself: hardly ever refused, so not worth a copy.
         self._saved = [_state(layer) for layer in self.cache.layers] if rows > 1 else []
 
     def keep(self, path: Sequence[int]) -> int:
+        """Commit rows of the last pass; the length the cache now has."""
         rows, self._rows = self._rows, 0
         if len(path) == rows:
             self._length += rows
-            return rows
+            return self._length
+        if not self._saved:
+            return self.abort()
         for layer, state in zip(self.cache.layers, self._saved, strict=True):
             layer.__dict__.update(state)
-        return 0
+        return self._length
 
     def truncate(self, length: int) -> int:
         # Rows scored but never committed (an error came between) have moved the state on.

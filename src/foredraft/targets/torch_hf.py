@@ -132,8 +132,8 @@ class TorchTarget:
     @torch.inference_mode()
     def commit(self, sequence: CachedSequence, path: Sequence[int]) -> None:
         own = _own(sequence)
-        kept = own.cache.keep(path)
-        own.tokens += [own.scored[row] for row in path[:kept]]
+        own.tokens += [own.scored[row] for row in path]
+        del own.tokens[own.cache.keep(path) :]
 
     @torch.inference_mode()
     def _forward(
