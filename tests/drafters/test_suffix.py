@@ -1,4 +1,4 @@
-"""Suffix drafting: frequency decides, the longest match weighs most, and the store is bounded."""
+"""Suffix drafting: occurrences vote, the longer and the later weigh more, the store is shared."""
 
 import pytest
 
@@ -6,7 +6,8 @@ from foredraft.core.errors import ForedraftError
 from foredraft.core.noise import Noise
 from foredraft.core.sampling import SamplingParams
 from foredraft.core.sequence import TextSequence
-from foredraft.drafters.suffix import SuffixDrafter, SuffixIndex, SuffixStore
+from foredraft.drafters.store import SuffixStore
+from foredraft.drafters.suffix import SuffixDrafter
 
 
 def text(tokens, prompt=None):
@@ -23,11 +24,21 @@ def test_the_more_frequent_continuation_wins_over_the_later_one():
     assert propose([1, 2, 7, 1, 2, 7, 1, 2, 9, 1, 2]).tokens[0] == 7
 
 
-def test_a_longer_match_draws_a_longer_draft():
-    tokens = [*range(20), 90, 3, 4]
-    assert propose(tokens).tokens == (5, 6, 7, 8)
-    tokens = [*range(20), 90, 1, 2, 3, 4]
-    assert propose(tokens).tokens == (5, 6, 7, 8, 9, 10, 11, 12)
+def test_of_equals_the_later_wins():
+    assert propose([1, 2, 7, 1, 2, 9, 1, 2]).tokens[0] == 9
+
+
+def test_the_longer_agreement_wins_over_the_more_frequent():
+    frequent = [0, 6, 2, 8] * 3
+    assert propose([5, 4, 3, 2, 1, 2, 7, *frequent, 5, 4, 3, 2, 1, 2]).tokens[0] == 7
+
+
+def test_a_single_token_is_enough():
+    assert propose([5, 1, 6, 1]).tokens[0] == 6
+
+
+def test_a_repeated_pattern_goes_on_beyond_the_end_of_the_text():
+    assert propose([1, 2, 1, 2, 1, 2], limit=5).tokens == (1, 2, 1, 2, 1)
 
 
 def test_nothing_known_nothing_drafted():
@@ -36,13 +47,29 @@ def test_nothing_known_nothing_drafted():
     assert len(propose([1, 2, 3, 1, 2], limit=0)) == 0
 
 
+def test_evidence_grows_along_a_copy_and_with_the_share_of_the_votes():
+    copied = propose([*range(20), 90, *range(10)]).evidence
+    assert list(copied) == sorted(copied)
+    assert copied[0] == pytest.approx(1 - 0.7 / 10)
+    assert propose([1, 7, 5, 1, 9, 6, 1], limit=1, least=0).evidence[0] < 0.3
+
+
+def test_a_surer_text_draws_a_longer_draft():
+    lengths = [len(propose([*range(40), 90, *range(20 - n, 20)], 16)) for n in (1, 2)]
+    assert lengths == [5, 16]
+    assert len(propose([*range(40), 90, 19], 16, least=0)) == 16
+
+
 def test_branches_hold_the_likeliest_nodes_parents_first():
     tokens = [1, 2, 7, 5, 1, 2, 7, 5, 1, 2, 9, 6, 1, 2]
-    draft = propose(tokens, limit=5, branching=True, factor=3)
-    assert (draft.tokens, draft.parents) == ((7, 5, 1, 2, 9), (-1, 0, 1, 2, -1))
+    draft = propose(tokens, limit=6, branching=True)
+    assert (draft.tokens[:3], draft.parents[:3]) == ((7, 5, 1), (-1, 0, 1))
+    assert 9 in draft.tokens
     assert draft.q is None
     siblings = [[draft.tokens[i] for i in group] for group in draft.children().values()]
     assert all(len(set(group)) == len(group) for group in siblings)
+    for group in draft.children().values():
+        assert sum(draft.evidence[node] for node in group) < 1
 
 
 def test_improbable_continuations_are_left_out():
@@ -69,54 +96,15 @@ def test_earlier_outputs_are_drafted_from_and_prompts_are_not():
     assert len(SuffixDrafter().propose(text([90, 1, 2]), 4)) == 0, "another store, another user"
 
 
-def test_the_store_forgets_the_oldest_first_and_leaves_no_trace():
-    store = SuffixStore(capacity=10)
-    for start in (0, 10, 20):
-        store.add(range(start, start + 5))
-    assert [t[0] for t in store.texts] == [10, 20]
-    assert not list(store.index.matches([0, 1]))
-    assert list(store.index.matches([10, 11]))
-    store.add(range(100, 200))
-    assert [len(t) for t in store.texts] == [10]
-    for _ in range(50):
-        store.add([])
-    assert len(store.texts) == 1
+def test_a_closed_sequence_leaves_nothing_behind():
+    drafter = SuffixDrafter()
+    sequence = text([1, 2, 3, 1, 2])
+    drafter.propose(sequence, 3)
+    drafter.close(sequence)
+    assert not drafter._own
 
 
-def test_matches_are_as_long_as_they_are():
-    index = SuffixIndex(depth=4)
-    known = [9, 1, 2, 3, 4, 5, 6]
-    index.add(known, 0)
-    assert [(n, at) for n, _, at in index.matches([8, 1, 2, 3])] == [(3, 4)]
-    assert [(n, at) for n, _, at in index.matches([1, 2, 3, 4, 5])] == [(4, 6)], "depth"
-    assert [(n, at) for n, _, at in index.matches([5, 1, 2])] == [(2, 3)]
-
-
-def test_lookups_do_not_grow_with_the_text():
-    """A pair seen ten thousand times is compared with its latest occurrences only."""
-    index = SuffixIndex(depth=8)
-    index.add([1, 2] * 10_000, 0)
-    assert len(list(index.matches([1, 2]))) <= 32
-
-
-def test_a_negative_capacity_is_refused():
-    with pytest.raises(ForedraftError, match="capacity"):
-        SuffixStore(-1)
-
-
-def test_a_store_survives_a_restart(tmp_path):
-    store, again = SuffixStore(), SuffixStore(capacity=8)
-    store.add([1, 2, 3, 4])
-    store.add([5, 6, 7, 8, 9])
-    store.save(tmp_path / "outputs.npz")
-    again.load(tmp_path / "outputs.npz")
-    assert list(again.texts) == [[5, 6, 7, 8, 9]], "the capacity holds here too"
-    assert [p.name for p in tmp_path.iterdir()] == ["outputs.npz"]
-
-
-@pytest.mark.parametrize("content", [b"", b"nonsense", b"PK\x03\x04cut"])
-def test_a_file_that_is_no_store(tmp_path, content):
-    path = tmp_path / "outputs.npz"
-    path.write_bytes(content)
-    with pytest.raises(ForedraftError, match="not a saved suffix store"):
-        SuffixStore().load(path)
+@pytest.mark.parametrize("least", [-0.1, 1.1])
+def test_a_least_out_of_range_is_refused(least):
+    with pytest.raises(ForedraftError, match="least"):
+        SuffixDrafter(least=least)

@@ -5,6 +5,7 @@ from weakref import WeakKeyDictionary
 from foredraft.core.errors import ForedraftError
 from foredraft.core.sequence import TextSequence
 from foredraft.core.types import Draft
+from foredraft.drafters.places import agreement
 
 
 class NgramIndex:
@@ -36,18 +37,22 @@ class NgramDrafter:
     """Copies what followed the most recent occurrence of the longest matching ending.
 
     `shortest` and `longest` bound the ending's length in tokens. Deterministic, so q is one-hot.
+    The evidence of a token is how many tokens before it agree, the drafted ones included, counted
+    beyond `longest` as well: a long copy goes on.
     """
 
     name = "ngram"
     free = True
     expected: tuple[tuple[float, float], ...] = (
-        (1, 0.35),
+        (1, 0.2),
         (2, 0.5),
-        (3, 0.6),
-        (4, 0.7),
-        (6, 0.8),
-        (10, 0.88),
-        (16, 0.93),
+        (3, 0.57),
+        (4, 0.77),
+        (6, 0.81),
+        (10, 0.87),
+        (16, 0.9),
+        (24, 0.95),
+        (32, 0.99),
     )
 
     def __init__(self, shortest: int = 2, longest: int = 5) -> None:
@@ -71,7 +76,8 @@ class NgramDrafter:
         # A match that runs into the end of the text goes on with its own copy: a repeated pattern.
         period = len(tokens) - start
         copied = [tokens[start + i % period] for i in range(limit)]
-        return Draft.chain(copied, source=self.name)
+        agreed = agreement(tokens, start, tokens)
+        return Draft.chain(copied, None, self.name, range(agreed, agreed + limit))
 
     def close(self, sequence: TextSequence) -> None:
         self._indexes.pop(sequence, None)

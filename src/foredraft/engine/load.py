@@ -4,7 +4,8 @@ from foredraft.core.errors import ForedraftError
 from foredraft.drafters.base import CostlyDrafter, Drafter
 from foredraft.drafters.model import ModelDrafter
 from foredraft.drafters.ngram import NgramDrafter
-from foredraft.drafters.suffix import SuffixDrafter, SuffixStore
+from foredraft.drafters.store import SuffixStore
+from foredraft.drafters.suffix import SuffixDrafter
 from foredraft.engine.generator import Generator
 from foredraft.targets.base import Progress, Target
 from foredraft.targets.engines import Placement
