@@ -65,6 +65,8 @@ def test_a_draft_with_another_vocabulary(refuse, monkeypatch):
         (["--drafter", "oracle"], "choose one of ngram, suffix, model, none"),
         (["--drafter", "model"], "--draft-model"),
         (["--drafter", "ngram", "--draft-model", "small"], "--draft-model"),
+        (["--drafter", "ngram", "--store", "mine"], "--drafter ngram does not draft from earlier"),
+        (["--drafter", "none", "--store", "mine"], "use --drafter auto or suffix"),
         (["--dtype", "int3"], "Unknown dtype 'int3'"),
         (["--device", "abacus"], "Unknown device 'abacus'"),
         (["--threads", "0"], "threads is 0"),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, fields
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -88,6 +89,10 @@ class Settings:
         int | None,
         _speculation("N", "γ, always this many drafted a round; chosen each round if unset."),
     ] = _USUAL.draft_len
+    store: Annotated[
+        Path | None,
+        _speculation("FILE", "Remember answers in FILE and draft from them; off by default."),
+    ] = None
     exactness: Annotated[Exactness, _speculation("LEVEL", _EXACTNESS)] = _USUAL.exactness
 
     temperature: Annotated[
@@ -183,6 +188,7 @@ class Settings:
             gpu_layers=self.gpu_layers,
             context=self.context,
             kv_type=self.kv_type,
+            store=self.store,
             progress=progress,
         )
         if self.draft_len is None and generator.drafters:

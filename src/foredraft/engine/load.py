@@ -1,5 +1,7 @@
 """From names to a ready Generator."""
 
+from pathlib import Path
+
 from foredraft.core.errors import ForedraftError
 from foredraft.drafters.base import CostlyDrafter, Drafter
 from foredraft.drafters.model import ModelDrafter
@@ -13,6 +15,8 @@ from foredraft.targets.engines import Placement
 DRAFTERS = ("auto", "ngram", "suffix", "model", "none")
 _WINDOW = 256
 """Prompt tokens a draft model reads where it may turn out not to pay: reading takes time."""
+_SAMPLE = "It's 1,024 naïve tests: def f(x): return x  # 日本語 😀"
+"""What a tokenizer makes of this tells it from others: answers are remembered as its tokens."""
 
 
 def load(
@@ -29,13 +33,14 @@ def load(
     gpu_layers: int | None = None,
     context: int | None = None,
     kv_type: str | None = None,
+    store: Path | None = None,
     progress: Progress | None = None,
 ) -> Generator:
     """A Generator for a model: a known name, a folder, a .gguf file or a Hugging Face repository.
 
     `drafter` is one of DRAFTERS: "auto" chooses among all that apply, each round; `draft_model`
     names a smaller model of the same tokenizer; `draft_greedy` drafts its likeliest tokens
-    instead of sampling.
+    instead of sampling. `store` is a file in which answers are remembered, to draft from.
     `engine` "auto" runs a GGUF with llama.cpp if it is installed and no setting asks for PyTorch,
     all else with PyTorch; docs/engines.md has the settings of each.
     `progress(what, done, total)` hears of downloads and loading. Raises ForedraftError for
@@ -52,6 +57,11 @@ def load(
         )
     if draft_greedy and draft_model is None:
         raise ForedraftError("--draft-greedy needs --draft-model NAME: only a model is sampled.")
+    if store is not None and drafter not in ("auto", "suffix"):
+        raise ForedraftError(
+            f"--store is {store}, but --drafter {drafter} does not draft from earlier answers; use "
+            "--drafter auto or suffix."
+        )
     from foredraft.targets.hub import cache_dir
 
     if draft_engine != "auto" and draft_model is None:
@@ -62,18 +72,20 @@ def load(
         engines.append(placement.engine(draft_model, draft_engine))
     placement.check(engines)
     target = placement.load(model, engines[0], progress)
-    drafters = _lookups(drafter)
+    answers = SuffixStore(path=store, vocabulary=target.tokenizer.encode(_SAMPLE))
+    drafters = _lookups(drafter, answers)
     if draft_model is not None:
         draft = placement.of_a_draft(target).load(draft_model, engines[1], progress)
         drafters.append(pair(target, draft, draft_greedy, _WINDOW if drafter == "auto" else None))
     return Generator(target, *drafters, prices=cache_dir() / "prices")
 
 
-def _lookups(drafter: str) -> list[Drafter]:
+def _lookups(drafter: str, answers: SuffixStore) -> list[Drafter]:
     found: dict[str, list[Drafter]] = {
-        "auto": [NgramDrafter(), SuffixDrafter(SuffixStore())],
+        # The controller cuts a draft to what pays, so it is offered the unlikely branches as well.
+        "auto": [NgramDrafter(), SuffixDrafter(answers, branching=True, least=0.02)],
         "ngram": [NgramDrafter()],
-        "suffix": [SuffixDrafter(SuffixStore())],
+        "suffix": [SuffixDrafter(answers)],
     }
     return found.get(drafter, [])
 
