@@ -3,6 +3,7 @@
 import torch
 
 from foredraft.core.errors import ForedraftError
+from foredraft.targets.packed import has_half
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 DEVICES = ("cpu", "cuda", "mps")
@@ -11,8 +12,9 @@ DEVICES = ("cpu", "cuda", "mps")
 def place(dtype: str, device: str) -> tuple[torch.dtype, torch.device]:
     """The number format and device for "auto" or for a named choice.
 
-    "auto" takes the fastest device there is, and the smallest format it computes in natively: on
-    a CPU without bfloat16 units float32 verifies several rows for little more than one.
+    "auto" takes the fastest device there is and its fastest format. float16 on a CPU is the format
+    of the weights: rows and sums stay float32 there, so that several rows cost little more than
+    one, which bfloat16 does only on a CPU with units for it.
     """
     if device == "auto":
         device = "cuda" if _has("cuda") else "mps" if _has("mps") else "cpu"
@@ -41,4 +43,6 @@ def _native(kind: str) -> torch.dtype:
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
     if kind == "mps":
         return torch.float16
+    if has_half():  # x86, where oneDNN also claims bfloat16 for processors that emulate it
+        return torch.bfloat16 if torch.cpu._is_avx512_bf16_supported() else torch.float16
     return torch.bfloat16 if torch.ops.mkldnn._is_mkldnn_bf16_supported() else torch.float32

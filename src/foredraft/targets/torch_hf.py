@@ -9,6 +9,7 @@ import torch
 
 from foredraft.core.errors import ForedraftError
 from foredraft.core.types import ROOT, LogitArray
+from foredraft.targets.attention import group_heads
 from foredraft.targets.base import (
     CachedSequence,
     Capabilities,
@@ -19,7 +20,7 @@ from foredraft.targets.base import (
     shared_prefix,
 )
 from foredraft.targets.kv import Slots, Snapshots
-from foredraft.targets.packed import pack
+from foredraft.targets.packed import has_half, pack
 from foredraft.targets.placement import place
 from foredraft.targets.weights import load
 
@@ -52,11 +53,15 @@ class TorchTarget:
 
     engine = "torch"
 
-    def __init__(self, model: Any, tokenizer: TextCodec, name: str) -> None:
+    def __init__(
+        self, model: Any, tokenizer: TextCodec, name: str, weights: torch.dtype | None = None
+    ) -> None:
+        """`weights` is the format they are kept in where the model computes in another."""
         config = model.config.get_text_config(decoder=True)
         self.model = model
         self.tokenizer = tokenizer
         self.name = name
+        self.weights: torch.dtype = weights or model.dtype
         self.vocab_size: int = config.vocab_size
         self.context: int = getattr(config, "max_position_embeddings", None) or 1 << 20
         self._config = config
@@ -70,7 +75,7 @@ class TorchTarget:
     @property
     def signature(self) -> str:
         size = sum(p.numel() for p in self.model.parameters())
-        where = f"{self.model.dtype} {self.model.device} {torch.get_num_threads()} threads"
+        where = f"{self.weights} {self.model.device} {torch.get_num_threads()} threads"
         return f"torch {torch.__version__} {self.name} {size} {where}"
 
     def open(self, *, bitwise: bool = False) -> TorchSequence:
@@ -252,8 +257,10 @@ def load_target(
         if threads < 1:
             raise ForedraftError(f"threads is {threads}; it must be 1 or more.")
         torch.set_num_threads(threads)
-    kind, place_ = place(dtype, device)
-    loaded = load(name, kind, place_, progress)
+    kind, where = place(dtype, device)
+    half = kind == torch.float16 and where.type == "cpu" and has_half()
+    loaded = load(name, torch.float32 if half else kind, where, progress)
     report = progress or (lambda what, done, total: None)
-    pack(loaded.model, lambda done, total: report(f"Packing {name}", done, total))
-    return TorchTarget(loaded.model, loaded.tokenizer, loaded.name)
+    pack(loaded.model, half, lambda done, total: report(f"Packing {name}", done, total))
+    group_heads(loaded.model)
+    return TorchTarget(loaded.model, loaded.tokenizer, loaded.name, kind)
