@@ -33,8 +33,8 @@ def original(kind: str, seed: int = 0) -> Any:
 
 
 def target(
-    kind: str = "llama", seed: int = 0, *, context: int = CONTEXT, eos: tuple[int, ...] = ()
+    kind: str = "llama", seed: int = 0, *, context: int = CONTEXT, kv: str = "f32"
 ) -> GGUFTarget:
-    """A target that keeps keys and values in full precision, so that it can be compared."""
+    """A target; it keeps keys and values in full precision, so that it can be compared."""
     model = _made(kind, seed)[0]
-    return GGUFTarget(model, Characters(eos), kind, context=context, threads=1, kv="f32")
+    return GGUFTarget(model, Characters(()), kind, context=context, threads=1, kv=kv)

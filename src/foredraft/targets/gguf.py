@@ -190,10 +190,11 @@ class GGUFTarget:
         """Drop what the cache holds beyond `length`; how many tokens then remain, maybe fewer."""
         context, sequence = own.context, own.ids[0]
         if context.cut(sequence, length):
-            if self._model.recurrent or not self._model.window:
+            if self._model.recurrent or not self._model.window or length == 0:
                 return length
-            # A sliding window's old cells may be gone; what comes next must not look for them.
-            if context.first(sequence) <= max(0, length - self._model.window):
+            # Another sequence may have taken cells that had left this one's sliding window, and
+            # by the rewinding they are in it again.
+            if 0 <= context.first(sequence) <= max(0, length - self._model.window):
                 return length
         elif own.saved is not None and own.saved[0] <= length:
             kept, state = own.saved

@@ -114,6 +114,9 @@ class Context:
         params.n_outputs_max = OUTPUTS
         params.n_threads = params.n_threads_batch = threads
         params.type_k = params.type_v = kv_type
+        if kv_type == lib.GGML_TYPE_F32:
+            # Flash attention would round keys and values to 16 bits all the same.
+            params.flash_attn_type = lib.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.kv_unified = True  # the branches of a tree share the cells of their prefix
         _errors.clear()
         self._model = model  # must outlive the context
@@ -207,7 +210,8 @@ class Context:
         lib.llama_memory_seq_cp(self._memory, source, into, -1, -1)
 
     def first(self, sequence: int) -> int:
-        """The first position still held: above 0 once a sliding window's cells were used again."""
+        """The first position still held, above 0 once a sliding window's cells were used again; -1
+        if there is none."""
         return int(lib.llama_memory_seq_pos_min(self._memory, sequence))
 
     def save(self, sequence: int) -> npt.NDArray[np.uint8]:
