@@ -26,6 +26,8 @@ _SHARE = 0.01
 _CREDIT = 0.5
 """Trying what does not seem to pay may cost this share of the time, and plain steps at first."""
 _MEMORY = 0.9
+_UNREAD = 8
+"""A drafter that must read more than this says nothing about what a drafted token costs."""
 
 Choice = tuple[Option, Draft]
 
@@ -36,6 +38,17 @@ class Means:
 
     trees: bool
     whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A costly drafter that was asked this round: the best part of its draft, whether it had much
+    to read first (its time then says nothing about a token's), and whether its draft was used."""
+
+    record: Record
+    option: Option
+    reading: bool
+    used: bool
 
 
 class Adaptive:
@@ -54,7 +67,7 @@ class Adaptive:
         self._budget = _CREDIT * prices.verify(1)
         self._tokens, self._seconds = 1.0, prices.verify(1)
         self._verified = Draft.chain([])
-        self._asked: Record | None = None
+        self._asked: Asked | None = None
         self.decision: Decision | None = None
 
     def propose(self, sequence: TextSequence, limit: int) -> Draft:
@@ -67,11 +80,17 @@ class Adaptive:
             option = self._estimate(drafter, record, sequence, limit, rate)
             options.append(option)
             loss = (best.gain(rate) - option.gain(rate)) / rate
-            if loss >= 0 and loss > self._budget:
-                continue
-            why = "tried, to see whether it pays by now" if loss >= 0 else why
-            best, draft = option, self._ask(drafter, record, sequence, limit, rate)
-            self._asked = record
+            if loss >= 0:
+                loss = self._least_loss(drafter, sequence, loss)
+                if loss > self._budget:
+                    continue
+                self._budget -= loss
+                why = "a model is tried, to see whether it pays by now"
+            reading = drafter.unread(sequence) > _UNREAD
+            asked, offer = self._ask(drafter, record, sequence, limit, rate)
+            if used := self._binding(offer) or asked.gain(rate) > best.gain(rate):
+                best, draft = asked, offer
+            self._asked = Asked(record, asked, reading, used)
             break
         self.decision = Decision(tuple(options), best, rate, why)
         self._verified = draft
@@ -82,14 +101,21 @@ class Adaptive:
         self._prices.observe_verify(1 + len(self._verified), outcome.verify_s)
         self._tokens = _MEMORY * self._tokens + emitted
         self._seconds = _MEMORY * self._seconds + seconds
-        self._budget += _SHARE * seconds
-        if (asked := self._asked) is not None and asked.offer is not None:
-            self._prices.observe_draft(asked.drafter.name, len(asked.offer), outcome.draft_s)
-            asked.spent(emitted, seconds)
-            self._budget += emitted * self._prices.verify(1) - seconds
-        self._budget = min(self._budget, 2 * self._prices.verify(1))
+        self._budget = min(self._budget + _SHARE * seconds, 2 * self._prices.verify(1))
+        if self._asked is not None:
+            self._settle(self._asked, outcome)
         for record in (*self._free, *(record for _, record in self._paid)):
             record.learn(outcome.emitted)
+
+    def _settle(self, asked: Asked, outcome: Outcome) -> None:
+        """What asking a costly drafter brought; where its draft was not used, what it promised."""
+        record = asked.record
+        if not record.offer or asked.reading:
+            return
+        self._prices.observe_draft(record.drafter.name, len(record.offer), outcome.draft_s)
+        tokens = len(outcome.emitted) if asked.used else asked.option.tokens
+        verify_s = outcome.verify_s if asked.used else asked.option.seconds
+        record.spent(tokens, outcome.draft_s + verify_s)
 
     def _free_choices(self, sequence: TextSequence, limit: int, rate: float) -> list[Choice]:
         """Plain decoding and what the free drafters offer, each cut to its best part."""
@@ -99,18 +125,16 @@ class Adaptive:
         offers = [(r.offer, r.chances(r.offer)) for r in self._free if r.offer]
         if self._means.trees and len(offers) > 1:
             offers = [merge([draft for draft, _ in offers], [odds for _, odds in offers])]
-        return choices + [self._cut(draft, odds, 0.0, rate, limit) for draft, odds in offers]
+        return choices + [self._cut(draft, odds, rate, limit) for draft, odds in offers]
 
-    def _cut(
-        self, draft: Draft, chances: Sequence[float], draft_s: float, rate: float, limit: int
-    ) -> Choice:
+    def _cut(self, draft: Draft, chances: Sequence[float], rate: float, limit: int) -> Choice:
         """The part of a draft that is worth its rows: the likeliest n nodes, for the best n."""
         reached = path_chances(draft, chances)
         order = likeliest(reached) if self._means.trees else best_path(draft, chances)
-        tokens, best = 1.0, Option(draft.source, 0, 1.0, draft_s + self._prices.verify(1))
+        tokens, best = 1.0, Option(draft.source, 0, 1.0, self._prices.verify(1))
         for n, node in enumerate(order[:limit], 1):
             tokens += reached[node]
-            option = Option(draft.source, n, tokens, draft_s + self._prices.verify(1 + n))
+            option = Option(draft.source, n, tokens, self._prices.verify(1 + n))
             best = max(best, option, key=lambda option: option.gain(rate))
         return best, subtree(draft, order[: best.drafted])
 
@@ -142,8 +166,8 @@ class Adaptive:
         sequence: TextSequence,
         limit: int,
         rate: float,
-    ) -> Draft:
-        """Draft for as long as the next tokens are worth their time, then drop what is not."""
+    ) -> Choice:
+        """Draft for as long as the next tokens are worth their time; what of it is worth a row."""
         price = self._prices.draft(drafter.name)
 
         def go_on(evidence: Sequence[float]) -> bool:
@@ -161,6 +185,15 @@ class Adaptive:
 
         draft = drafter.propose(sequence, min(limit, _PAID_REACH), go_on)
         record.offer = draft
-        if draft.q is not None and self._means.whole:
-            return draft
-        return self._cut(draft, record.chances(draft), 0.0, rate, limit)[1]
+        option, worth = self._cut(draft, record.chances(draft), rate, limit)
+        return (option, draft if self._binding(draft) else worth)
+
+    def _binding(self, draft: Draft) -> bool:
+        """Whether a draft must be verified as it is: its tokens were drawn, and q judges them."""
+        return draft.q is not None and self._means.whole
+
+    def _least_loss(self, drafter: CostlyDrafter, sequence: TextSequence, loss: float) -> float:
+        """What trying may cost: where a token may be looked at and dropped, no more than that."""
+        if self._means.whole:
+            return loss
+        return min(loss, self._prices.draft(drafter.name) * max(1, drafter.unread(sequence)))

@@ -7,7 +7,7 @@ _WEIGHT = 6.0
 """How many judged tokens the expectation counts for."""
 _MEMORY = 0.998
 _FORGET = 0.98
-_LEAST, _MOST = 0.005, 0.995
+_LEAST, _MOST = 0.01, 0.96
 
 
 class Odds:

@@ -4,6 +4,7 @@ import json
 import os
 from bisect import bisect_left
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 _WEIGHT = 0.1
@@ -97,7 +98,8 @@ class Prices:
             os.replace(temporary, self._path)
             self._kept = new
         except OSError:
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):
+                temporary.unlink()
 
 
 def _damped(ratio: float) -> float:

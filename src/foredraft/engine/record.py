@@ -9,9 +9,9 @@ from foredraft.drafters.base import Drafter
 from foredraft.engine.odds import Odds, TextOdds
 
 _ALPHA = 0.7
-"""α of a drafter before its first outcome, counted as three tokens."""
-_WEIGHT = 3.0
-_MEMORY = 0.97
+"""α of a drafter before its first outcome, counted as eight tokens."""
+_WEIGHT = 8.0
+_MEMORY = 0.98
 _ROUNDS = 0.9
 
 
@@ -56,7 +56,7 @@ class Record:
             self._judged = _MEMORY * self._judged + 1
         self.offer = None
 
-    def spent(self, tokens: int, seconds: float) -> None:
+    def spent(self, tokens: float, seconds: float) -> None:
         """A round with this drafter brought `tokens` and took `seconds`."""
         self._rounds = _ROUNDS * self._rounds + 1
         self._tokens = _ROUNDS * self._tokens + tokens

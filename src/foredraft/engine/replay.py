@@ -77,9 +77,7 @@ def passes(
     return rows
 
 
-def _by_acceptance(
-    asked: Sequence[dict[str, Any]], prices: Prices, tokens: int
-) -> list[Replayed]:
+def _by_acceptance(asked: Sequence[dict[str, Any]], prices: Prices, tokens: int) -> list[Replayed]:
     """A model's fixed lengths, from the α its recorded drafts had and the price of a token."""
     accepted = judged = 0
     for done in asked:
