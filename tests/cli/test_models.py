@@ -29,7 +29,8 @@ def test_what_does_not_exist(refuse, name, says):
     refuse("chat", "--model", name, says=says)
 
 
-def test_files_that_cannot_be_read(refuse, tmp_path):
+def test_files_that_cannot_be_read(refuse, tmp_path, monkeypatch):
+    monkeypatch.setenv("FOREDRAFT_CACHE", str(tmp_path / "cache"))
     text = tmp_path / "text.gguf"
     text.write_text("once upon a time")
     empty = tmp_path / "empty.gguf"
@@ -62,7 +63,7 @@ def test_a_draft_with_another_vocabulary(refuse, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--drafter", "oracle"], "choose one of ngram, suffix, model, none"),
+        (["--drafter", "oracle"], "choose one of auto, ngram, suffix, model, none"),
         (["--drafter", "model"], "--draft-model"),
         (["--drafter", "ngram", "--draft-model", "small"], "--draft-model"),
         (["--drafter", "ngram", "--store", "mine"], "--drafter ngram does not draft from earlier"),

@@ -17,6 +17,12 @@ INSTALLED = find_spec("llama_cpp") is not None
 needs_llama = pytest.mark.skipif(not INSTALLED, reason="llama-cpp-python is not installed")
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch):
+    """What is remembered about this build goes to a folder of this run's own."""
+    monkeypatch.setenv("FOREDRAFT_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
 @pytest.fixture
 def installed(monkeypatch):
     """Say whether llama-cpp-python is there."""

@@ -21,9 +21,9 @@ def load_gguf(name: str, placement: Placement, progress: Progress | None = None)
     """
     report = progress or (lambda what, done, total: None)
     layers = _gpu_layers(placement.gpu_layers)
-    repack = repacking_works()
     path = fetch(resolve(name), report)
     file = GGUFFile(path)
+    repack = repacking_works()
     size = path.stat().st_size
     model = Model(
         path,
