@@ -11,11 +11,9 @@ its weights are packed, which speeds Transformers up as well.
 """
 
 import argparse
-import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
 
@@ -24,15 +22,17 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from curve import verify_curve
+from engines.base import Ask
+from engines.hf import generating
 from foredraft import Generator, Request
 from foredraft.core.speedup import distance_to_ideal, tokens_from_positions
 from foredraft.drafters.model import ModelDrafter
 from foredraft.drafters.ngram import NgramDrafter
-from foredraft.targets.base import Rows
 from foredraft.targets.torch_hf import TorchTarget, load_target
+from prompts import choose
 from report import publish
 
-PROMPTS = Path(__file__).parent / "prompts.jsonl"
 Run = dict[str, Any]
 Method = Callable[[list[int], int], Run]
 
@@ -71,13 +71,14 @@ def ours(target: TorchTarget, drafter: Any, gamma: int, draft: TorchTarget | Non
     def run(ids: list[int], tokens: int) -> Run:
         clock, after_prefill, after_token = ModelClock(), 0.0, 0.0
         models = [target.model] + ([draft.model] if draft else [])
+        drafters = [drafter] if drafter else []
 
         def prefilled(_: int) -> None:
             nonlocal after_prefill
             after_prefill = clock.seconds
 
         with clock.watch(*models):
-            stream = Generator(target, drafter).stream(
+            stream = Generator(target, *drafters).stream(
                 ids, Request(max_new_tokens=tokens, draft_len=gamma, seed=0), prefilled
             )
             for _ in stream:
@@ -97,46 +98,13 @@ def ours(target: TorchTarget, drafter: Any, gamma: int, draft: TorchTarget | Non
 
 def theirs(model: Any, gamma: int | None = None, **how: Any) -> Method:
     """Transformers' generate, greedy; `gamma` sets the assistant's draft length."""
+    generate = generating(model, gamma, **how)
 
     def run(ids: list[int], tokens: int) -> Run:
-        if gamma is not None:
-            # The only place from which generate reads it.
-            settings = how["assistant_model"].generation_config
-            settings.num_assistant_tokens = gamma
-            settings.num_assistant_tokens_schedule = "constant"
-
-        def timed(count: int) -> tuple[float, list[int]]:
-            begun = time.perf_counter()
-            out = model.generate(
-                torch.tensor([ids]),
-                attention_mask=torch.ones(1, len(ids), dtype=torch.long),
-                max_new_tokens=count,
-                do_sample=False,
-                pad_token_id=0,
-                **how,
-            )
-            return time.perf_counter() - begun, out[0, len(ids) :].tolist()
-
-        first, _ = timed(1)
-        whole, made = timed(tokens)
-        return {"tokens_per_s": (len(made) - 1) / (whole - first), "ids": made}
+        made = generate(Ask(ids, tokens))
+        return {"tokens_per_s": made.tokens_per_s, "ids": made.ids}
 
     return run
-
-
-def verify_curve(target: TorchTarget, most: int, repeats: int = 5) -> list[float]:
-    """v(1) … v(most), in seconds: medians of passes after 200 tokens, row counts alternating."""
-    sequence = target.open()
-    tokens = [(37 * i) % 1000 + 100 for i in range(200 + most)]
-    target.prefill(sequence, tokens[:200])
-    seconds: list[list[float]] = [[] for _ in range(most)]
-    for _ in range(repeats):
-        for rows in range(1, most + 1):
-            begun = time.perf_counter()
-            target.score([Rows(sequence, tokens[200 : 200 + rows])])
-            seconds[rows - 1].append(time.perf_counter() - begun)
-            target.commit(sequence, [])
-    return [median(runs) for runs in seconds]
 
 
 def summarise(runs: list[Run], plain: list[Run]) -> dict[str, Any]:
@@ -205,8 +173,7 @@ def main() -> None:
             methods["Transformers assisted, γ 20"] = theirs(
                 target.model, 20, assistant_model=draft.model
             )
-    prompts = [json.loads(line) for line in PROMPTS.read_text().splitlines()]
-    prompts = [p for p in prompts if not options.prompts or p["id"] in options.prompts.split(",")]
+    prompts = choose(options.prompts)
     runs: dict[str, dict[str, list[Run]]] = {p["id"]: {m: [] for m in methods} for p in prompts}
     work = [(p, m) for _ in range(options.repeats) for p in prompts for m in methods]
     for prompt, method in track(work, console=Console(stderr=True), description="decoding"):

@@ -40,10 +40,11 @@ def commit() -> str:
     return run("git", "rev-parse", "--short", "HEAD") + ("+" if dirty else "")
 
 
-def publish(name: str, result: dict[str, Any]) -> None:
-    """Print the result as one JSON line and keep it in results/NAME.json."""
+def publish(name: str, result: dict[str, Any], show: bool = True) -> None:
+    """Keep the result in results/NAME.json, and print it as one JSON line if `show`."""
     result = {"benchmark": name, "date": datetime.now(UTC).date().isoformat()} | result
     result |= {"machine": machine(), "commit": commit()}
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
-    print(json.dumps(result, ensure_ascii=False))
+    if show:
+        print(json.dumps(result, ensure_ascii=False))

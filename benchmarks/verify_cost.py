@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from torch import nn
 
-from decode import verify_curve
+from curve import verify_curve
 from foredraft.targets.packed import PackedLinear
 from foredraft.targets.torch_hf import TorchTarget, load_target
 from foredraft.targets.weights import load

@@ -1,0 +1,1 @@
+"""The engines that rivals.py compares, one file each."""

@@ -1,0 +1,153 @@
+"""foredraft itself: fixed drafters and the choice it makes, in PyTorch and in llama.cpp."""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import foredraft
+from curve import verify_curve
+from engines.base import Ask, Method, Run
+from engines.pair import load_one
+from foredraft import Generator, Request, SamplingParams
+from foredraft.core.speedup import distance_to_ideal, verify_price
+from foredraft.core.stats import Stats
+from foredraft.drafters.base import Drafter
+from foredraft.drafters.ngram import NgramDrafter
+from foredraft.drafters.suffix import SuffixDrafter, SuffixStore
+from foredraft.engine.load import _WINDOW, _lookups, pair
+from foredraft.targets.base import Target, TextCodec
+
+LLAMA = "llama.cpp"
+SECONDS = ("draft_s", "verify_s", "accept_s", "other_s")
+CURVE = 9
+"""Row counts measured for the ideal; more rows than that continue its last slope."""
+
+
+class Counted:
+    """A target that notes the rows of each pass since it last read a prompt."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self.rows: list[int] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._target, name)
+
+    def prefill(self, *args: Any) -> None:
+        self._target.prefill(*args)
+        self.rows.clear()
+
+    def score(self, batch: Any) -> Any:
+        self.rows += [len(rows.tokens) for rows in batch]
+        return self._target.score(batch)
+
+
+class Ours:
+    """Every method of one engine (a form of `engines.pair`, or llama.cpp) over one target.
+
+    Drafters are made anew for every text, so that none remembers an earlier repeat of a prompt;
+    what passes cost is measured once.
+    """
+
+    def __init__(self, target: str, draft: str | None, form: str, threads: int) -> None:
+        self.form = form
+        self._target = Counted(_load(target, form, threads))
+        self._draft = None if draft is None else _load(draft, form, threads)
+        self._prices = tempfile.TemporaryDirectory(prefix="foredraft-prices-")
+        self.plain_step_s: float | None = None
+        self.curve: list[float] = []
+        self.cost = 0.0
+
+    @property
+    def tokenizer(self) -> TextCodec:
+        return self._target.tokenizer
+
+    def measure(self) -> dict[str, Any]:
+        """v(n) and c, from which the ideal of every run is computed; to be published with them."""
+        seconds = verify_curve(self._target._target, CURVE, repeats=3)
+        self.plain_step_s = seconds[0]
+        self.curve = [second / seconds[0] for second in seconds]
+        Generator(self._target, *self._all(), prices=Path(self._prices.name)).calibrate()
+        if self._draft is not None:
+            self.cost = verify_curve(self._draft, 1)[0] / seconds[0]
+        return {
+            "plain_step_s": round(seconds[0], 4),
+            "verify_curve": [round(ratio, 3) for ratio in self.curve],
+            "cost_ratio": round(self.cost, 3) if self._draft is not None else None,
+        }
+
+    def methods(self) -> Iterator[Method]:
+        yield self._method("plain", "plain", lambda: [], 0)
+        yield self._method("ngram 5", "lookup", lambda: [NgramDrafter()], 5)
+        yield self._method("suffix 8", "lookup", lambda: [SuffixDrafter(SuffixStore())], 8)
+        if self._draft is not None:
+            yield self._method("model 3", "model", lambda: [self._model()], 3)
+        yield self._method("auto", "auto", self._all, None)
+
+    def _method(
+        self, name: str, family: str, drafters: Callable[[], list[Drafter]], gamma: int | None
+    ) -> Method:
+        def run(ask: Ask) -> Run:
+            generator = Generator(self._target, *drafters(), prices=Path(self._prices.name))
+            stream = generator.stream(
+                ask.ids,
+                Request(
+                    SamplingParams(temperature=ask.temperature),
+                    max_new_tokens=ask.tokens,
+                    seed=ask.seed,
+                    draft_len=gamma,
+                ),
+            )
+            begun, first = time.perf_counter(), 0.0
+            for _ in stream:
+                first = first or time.perf_counter() - begun
+            return self._read(stream.result, first)
+
+        return Method("foredraft", self.form, name, family, run, default=True)
+
+    def _model(self, window: int | None = None) -> Drafter:
+        return pair(self._target, self._draft, window=window)
+
+    def _all(self) -> list[Drafter]:
+        """What `load(drafter="auto")` chooses from, as it makes them."""
+        free = _lookups("auto", SuffixStore())
+        return free if self._draft is None else [*free, self._model(_WINDOW)]
+
+    def _read(self, result: foredraft.Result, first_s: float) -> Run:
+        stats = result.stats
+        found: dict[str, Any] = stats.to_dict()
+        details: dict[str, Any] = {
+            "seconds": {
+                name: found[name] for name in ("draft_s", "verify_s", "accept_s", "other_s")
+            },
+            "per_position": stats.per_position,
+            "sources": stats.sources,
+        }
+        step = result.plain_step_s or self.plain_step_s
+        if step and self.curve and stats.generated_tokens:
+            rows = self._target.rows[: stats.target_passes]
+            best = ideal(stats, rows, self.curve, self.cost)
+            details["to_ideal"] = distance_to_ideal(stats.tokens_per_s * step, best)
+        return Run(
+            ids=[token.id for token in result.tokens],
+            decode_tokens=stats.generated_tokens,
+            decode_s=stats.decode_s,
+            first_s=first_s,
+            acceptance_rate=stats.acceptance_rate,
+            tokens_per_pass=stats.tokens_per_target_pass,
+            details=details,
+        )
+
+
+def ideal(stats: Stats, rows: list[int], curve: list[float], cost: float) -> float:
+    """The speed over plain that these very passes and drafts would have had at no other cost."""
+    drafted = stats.sources.get("model", [0, 0, 0])[1]
+    return stats.generated_tokens / (sum(verify_price(n, curve) for n in rows) + cost * drafted)
+
+
+def _load(name: str, form: str, threads: int) -> Target:
+    if form != LLAMA:
+        return load_one(name, form)
+    return foredraft.load(name, drafter="none", engine=LLAMA, threads=threads).target

@@ -1,0 +1,48 @@
+"""The ideal that a run is held against prices exactly the passes and drafts it made."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from engines.ours import Counted, ideal
+from foredraft.core.stats import Stats
+
+
+def test_the_ideal_is_tokens_over_the_price_of_the_passes_and_drafts():
+    stats = Stats()
+    stats.record(2, 2, 0, 3, "model")
+    stats.record(0, 0, 0, 1)
+    # passes over 3 and 1 rows, two drafted tokens of 0.25 plain steps each
+    assert ideal(stats, [3, 1], [1.0, 1.2, 1.5], 0.25) == pytest.approx(4 / (1.5 + 1 + 0.5))
+
+
+def test_drafts_of_a_free_drafter_cost_nothing():
+    stats = Stats()
+    stats.record(2, 2, 0, 3, "ngram")
+    assert ideal(stats, [3], [1.0, 1.0, 1.0], 0.25) == 3.0
+
+
+@dataclass
+class Pass:
+    tokens: list[int]
+
+
+class Silent:
+    """A target that only listens."""
+
+    name = "silent"
+
+    def prefill(self, *args: object) -> None:
+        pass
+
+    def score(self, batch: list[Pass]) -> str:
+        return "logits"
+
+
+def test_rows_are_counted_from_the_last_prompt_on():
+    target = Counted(Silent())
+    target.score([Pass([1, 2])])
+    target.prefill(None, [1, 2])
+    assert target.score([Pass([1]), Pass([1, 2, 3])]) == "logits"
+    assert target.rows == [1, 3]
+    assert target.name == "silent"
