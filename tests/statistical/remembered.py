@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from foredraft.core.types import LogitArray
+from foredraft.core.types import ROOT, LogitArray
 from foredraft.targets.base import CachedSequence, Rows, Target, shared_prefix
 from tests.worlds import Text
 
@@ -59,14 +59,14 @@ class Remembered:
         return [self._score(rows) for rows in batch]
 
     def _score(self, rows: Rows) -> LogitArray:
-        assert rows.is_chain
         assert isinstance(rows.sequence, Held)
         rows.sequence.scored = list(rows.tokens)
-        text, found = tuple(rows.sequence.tokens), []
-        for token in rows.tokens:
-            text = (*text, token)
-            found.append(self.after(text))
-        return np.array(found)
+        texts: list[Text] = []
+        parents = rows.parents or range(ROOT, len(rows.tokens) - 1)
+        for token, parent in zip(rows.tokens, parents, strict=True):
+            before = tuple(rows.sequence.tokens) if parent == ROOT else texts[parent]
+            texts.append((*before, token))
+        return np.array([self.after(text) for text in texts])
 
     def commit(self, sequence: CachedSequence, path: Sequence[int]) -> None:
         assert isinstance(sequence, Held)
