@@ -119,9 +119,7 @@ class Ours:
         stats = result.stats
         found: dict[str, Any] = stats.to_dict()
         details: dict[str, Any] = {
-            "seconds": {
-                name: found[name] for name in ("draft_s", "verify_s", "accept_s", "other_s")
-            },
+            "seconds": {name: found[name] for name in SECONDS},
             "per_position": stats.per_position,
             "sources": stats.sources,
         }
