@@ -6,11 +6,14 @@ import numpy as np
 
 from foredraft.core.noise import Noise
 from foredraft.core.sampling import SamplingParams, law
-from foredraft.core.types import FloatArray, LogitArray
+from foredraft.core.types import FloatArray, IntArray, LogitArray
 
 
 class TextSequence:
-    """Committed tokens (prompt, then output) with the settings and noise of their request."""
+    """Committed tokens (prompt, then output) with the settings and noise of their request.
+
+    Tokens are only ever appended, so that what a round costs does not grow with the text.
+    """
 
     def __init__(
         self,
@@ -22,6 +25,8 @@ class TextSequence:
         self.tokens = list(prompt)
         self.prompt_length = len(prompt)
         self._prompt = np.array(prompt, dtype=np.int64)
+        self._output = np.empty(256, dtype=np.int64)
+        self._copied = 0
         self.params = params
         self.noise = noise
         self.eos = eos
@@ -41,5 +46,15 @@ class TextSequence:
         Serves p from a target's logits and q from a draft's: both see the same penalties.
         `params` replaces the request's own.
         """
-        output = np.array([*self.output, *drafted], dtype=np.int64)
+        output = self._output_and(drafted)
         return law(logits, params or self.params, self._prompt, output, self.eos)
+
+    def _output_and(self, drafted: Sequence[int]) -> IntArray:
+        """The output and what may follow it; valid until the next call."""
+        size = len(self.tokens) - self.prompt_length
+        if size + len(drafted) > self._output.size:
+            self._output = np.resize(self._output, 2 * (size + len(drafted)))
+        self._output[self._copied : size] = self.tokens[self.prompt_length + self._copied :]
+        self._copied = size
+        self._output[size : size + len(drafted)] = drafted
+        return self._output[: size + len(drafted)]

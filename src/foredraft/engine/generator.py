@@ -206,7 +206,7 @@ class Generator:
             self.target.prefill(cache, ids[:-1], progress)
             stats.prefill_s = time.perf_counter() - begun
             while result.finish_reason is None:
-                left = request.max_new_tokens - len(sequence.output)
+                left = request.max_new_tokens - (len(sequence.tokens) - sequence.prompt_length)
                 room = self.target.room(cache)
                 watch(cycle.round(max(0, min(left, room) - 1), read))
                 result.tokens += fresh

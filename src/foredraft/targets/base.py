@@ -7,6 +7,8 @@ from typing import Protocol
 
 from foredraft.core.types import ROOT, LogitArray
 
+_AT_ONCE = 1024
+
 
 class Rollback(StrEnum):
     """How refused rows leave the cache."""
@@ -109,9 +111,10 @@ class Target(Protocol):
 
 def shared_prefix(left: Sequence[int], right: Sequence[int]) -> int:
     """How many leading tokens two sequences have in common."""
-    if left == right[: len(left)]:  # the usual case, and quick
-        return len(left)
-    for i, (a, b) in enumerate(zip(left, right, strict=False)):
-        if a != b:
-            return i
-    return min(len(left), len(right))
+    shared, size = 0, min(len(left), len(right))
+    while shared < size:  # by slices, which is quick: most of a text is shared
+        end = min(shared + _AT_ONCE, size)
+        if left[shared:end] != right[shared:end]:
+            break
+        shared = end
+    return next((i for i in range(shared, size) if left[i] != right[i]), size)
