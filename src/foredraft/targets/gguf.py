@@ -1,14 +1,12 @@
 """A GGUF file as a target at its own quantization, run by llama.cpp."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from foredraft.core.errors import ForedraftError
-from foredraft.core.types import ROOT, LogitArray
+from foredraft.core.types import LogitArray
 from foredraft.targets.base import (
     CachedSequence,
     Capabilities,
@@ -17,6 +15,7 @@ from foredraft.targets.base import (
     TextCodec,
     shared_prefix,
 )
+from foredraft.targets.gguf_pass import GGUFSequence, Pass, chain, fixed, run, tree
 from foredraft.targets.llama import CHUNK, OUTPUTS, PAGE, Context, Model, kv_type, release
 
 SEQUENCES = 64
@@ -26,34 +25,6 @@ RECURRENT_SEQUENCES = 4
 BITWISE_ROWS = (4, 8)
 """Rows of a `bitwise` pass: the first count whose rows are stable. Four at a time is what
 llama.cpp's kernels for rearranged weights are made for."""
-
-
-class GGUFSequence:
-    """A sequence's place in a context and the tokens it holds there.
-
-    `rows` is the fixed number of rows a `bitwise` pass runs, 0 where it may vary. Between `score`
-    and `commit`, `scored` are the rows' tokens and `homes`, for a tree, a sequence that holds
-    each row's path. `saved` is (length, state) from before the pass, for recurrent models.
-    """
-
-    def __init__(self, context: Context, rows: int) -> None:
-        self.context, self.rows = context, rows
-        self.ids = context.take(self)  # its own first, then the branches of a tree
-        self.tokens: list[int] = []
-        self.scored: list[int] = []
-        self.homes: list[int] = []
-        self.saved: tuple[int, npt.NDArray[np.uint8]] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Pass:
-    """What one sequence adds to a pass: rows, of which the answers are `count` from `first` on."""
-
-    tokens: list[int]
-    positions: list[int]
-    owners: list[list[int]]
-    first: int
-    count: int
 
 
 def _own(sequence: CachedSequence) -> GGUFSequence:
@@ -164,7 +135,7 @@ class GGUFTarget:
                 if size > OUTPUTS and end > begin:
                     break
                 end += 1
-            answers += _run(context, passes[begin:end])
+            answers += run(context, passes[begin:end])
         return answers
 
     def commit(self, sequence: CachedSequence, path: Sequence[int]) -> None:
@@ -203,54 +174,19 @@ class GGUFTarget:
         context.cut(sequence, 0)
         return 0
 
-    def _prepare(self, rows: Rows) -> _Pass:
+    def _prepare(self, rows: Rows) -> Pass:
         own = _own(rows.sequence)
         self._settle(own)
+        if not rows.is_chain and own.rows:
+            raise ForedraftError("Exactness 'bitwise' verifies chains, not trees of drafts.")
+        if not rows.is_chain and not self.capabilities.trees:
+            raise ForedraftError(f"{self.name} has recurrent layers and verifies chains only.")
         if self._model.recurrent and len(rows.tokens) > 1:
             own.saved = (len(own.tokens), own.context.save(own.ids[0]))
         own.scored = list(rows.tokens)
-        if own.rows:
-            return self._fixed(own, rows)
         if rows.is_chain or rows.parents is None:
-            start, count = len(own.tokens), len(rows.tokens)
-            return _Pass(own.scored, list(range(start, start + count)), [own.ids] * count, 0, count)
-        return self._tree(own, rows.parents)
-
-    def _fixed(self, own: GGUFSequence, rows: Rows) -> _Pass:
-        """Exactly `own.rows` rows within one page: padded behind, and at its end in front."""
-        if not rows.is_chain:
-            raise ForedraftError("Exactness 'bitwise' verifies chains, not trees of drafts.")
-        length, count = len(own.tokens), len(rows.tokens)
-        start = min(length, (length // PAGE + 1) * PAGE - own.rows)
-        if start < length:
-            own.context.cut(own.ids[0], start)
-        tokens = [*own.tokens[start:], *rows.tokens]
-        tokens += tokens[-1:] * (own.rows - len(tokens))
-        positions = list(range(start, start + own.rows))
-        return _Pass(tokens, positions, [own.ids] * own.rows, length - start, count)
-
-    def _tree(self, own: GGUFSequence, parents: Sequence[int]) -> _Pass:
-        """A row belongs to one sequence for every leaf below it."""
-        if not self.capabilities.trees:
-            raise ForedraftError(f"{self.name} has recurrent layers and verifies chains only.")
-        count = len(own.scored)
-        depths: list[int] = []
-        for parent in parents:
-            depths.append(0 if parent == ROOT else depths[parent] + 1)
-        owners: list[list[int]] = [[] for _ in range(count)]
-        inner = set(parents)
-        for leaf in (row for row in range(count) if row not in inner):
-            if owners[0]:
-                branch = own.context.take()[0]
-                own.ids.append(branch)
-                own.context.copy(own.ids[0], branch)
-            row = leaf
-            while row != ROOT:
-                owners[row].append(own.ids[-1])
-                row = parents[row]
-        own.homes = [ids[0] for ids in owners]
-        start = len(own.tokens)
-        return _Pass(own.scored, [start + depth for depth in depths], owners, 0, count)
+            return fixed(own) if own.rows else chain(own)
+        return tree(own, rows.parents)
 
     @property
     def bit_stable(self) -> bool:
@@ -273,19 +209,3 @@ class GGUFTarget:
                 self.commit(sequence, range(len(chunk)))
             made.append(np.concatenate(logits))
         return all(np.array_equal(made[0], other) for other in made[1:])
-
-
-def _run(context: Context, passes: Sequence[_Pass]) -> list[LogitArray]:
-    """One pass of several sequences; each one's logits [its rows, V]."""
-    logits = context.run(
-        [token for one in passes for token in one.tokens],
-        [position for one in passes for position in one.positions],
-        [ids for one in passes for ids in one.owners],
-        logits=True,
-    )
-    assert logits is not None
-    answers, begin = [], 0
-    for one in passes:
-        answers.append(logits[begin + one.first : begin + one.first + one.count])
-        begin += len(one.tokens)
-    return answers
