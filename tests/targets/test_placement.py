@@ -33,3 +33,19 @@ def test_bad_choices(dtype, device, sentence):
 def test_a_missing_device_is_named():
     with pytest.raises(ForedraftError, match="cuda is not available"):
         place("auto", "cuda")
+
+
+@pytest.mark.parametrize(
+    ("half", "units", "emulated", "expected"),
+    [
+        (True, False, True, torch.float16),  # AVX2, and AVX512 without bfloat16 units
+        (True, True, True, torch.bfloat16),
+        (False, False, True, torch.bfloat16),  # Arm with bfloat16
+        (False, False, False, torch.float32),
+    ],
+)
+def test_the_fastest_format_of_a_cpu(half, units, emulated, expected, monkeypatch):
+    monkeypatch.setattr("foredraft.targets.placement.has_half", lambda: half)
+    monkeypatch.setattr("torch.cpu._is_avx512_bf16_supported", lambda: units)
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: emulated)
+    assert place("auto", "cpu")[0] == expected

@@ -14,6 +14,8 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from foredraft.core.errors import ForedraftError
 from foredraft.targets import hub
+from foredraft.targets.packed import HalfLinear, has_half
+from foredraft.targets.torch_hf import load_target
 from foredraft.targets.weights import Kind, Source, load, resolve
 from tests.targets import tiny_gguf
 
@@ -176,6 +178,15 @@ def test_folder(folder):
     torch.testing.assert_close(logits(loaded.model), logits(tiny_gguf.model("llama")))
     assert loaded.tokenizer.eos_ids == {0, 2}
     assert loaded.model.config._attn_implementation == "sdpa"
+
+
+@pytest.mark.skipif(not has_half(), reason="needs x86 with AVX2")
+def test_float16_on_a_cpu_is_the_format_of_the_weights(folder):
+    target, full = (load_target(str(folder), dtype, "cpu") for dtype in ("float16", "float32"))
+    assert HalfLinear in {type(module) for module in target.model.modules()}
+    assert (target.weights, target.model.dtype) == (torch.float16, torch.float32)
+    assert target.signature != full.signature
+    torch.testing.assert_close(logits(target.model), logits(full.model), atol=2e-2, rtol=0)
 
 
 def test_folder_without_config(folder):

@@ -53,7 +53,7 @@ def has_half() -> bool:
     """Whether this machine multiplies float32 rows with float16 weights: x86 with AVX2 (FBGEMM)."""
     return (
         torch.backends.quantized.engine in ("x86", "fbgemm")
-        and "AVX" in torch.backends.cpu.get_cpu_capability()
+        and torch.backends.cpu.get_cpu_capability().startswith("AVX")
         and hasattr(torch.ops.quantized, "linear_dynamic_fp16")
     )
 

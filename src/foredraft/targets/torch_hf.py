@@ -20,6 +20,7 @@ from foredraft.targets.base import (
     shared_prefix,
 )
 from foredraft.targets.kv import Slots, Snapshots
+from foredraft.targets.masks import depths_of, tree_mask
 from foredraft.targets.packed import has_half, pack
 from foredraft.targets.placement import place
 from foredraft.targets.weights import load
@@ -155,7 +156,7 @@ class TorchTarget:
             # The model's own mask is left out where attention is plainly causal, which takes
             # another kernel: other bits.
             parents = range(ROOT, len(tokens) - 1)
-        depths = list(range(len(tokens))) if parents is None else _depths(parents)
+        depths = list(range(len(tokens))) if parents is None else depths_of(parents)
         positions = torch.tensor([[min(start + depth, self.context - 1) for depth in depths]])
         sequence.scored = tokens
         sequence.cache.before(len(tokens), visible)
@@ -166,7 +167,7 @@ class TorchTarget:
                 # None: the model's own causal mask is right for a chain, sliding windows included.
                 attention_mask=None
                 if parents is None
-                else self._mask(start, parents, depths, visible),
+                else tree_mask(self.model, start, parents, visible),
                 cache=sequence.cache.cache,
                 use_cache=True,
                 logits_to_keep=keep_logits,
@@ -181,39 +182,6 @@ class TorchTarget:
             raise
         logits: LogitArray = out.logits[0].to(torch.float32).cpu().numpy()
         return logits
-
-    def _mask(self, start: int, parents: Sequence[int], depths: list[int], visible: int) -> Any:
-        """Additive mask [1, 1, rows, visible]: a row sees the prefix, its ancestors and itself.
-
-        One a kind of layer where kinds differ, in the form the models take from `generate`.
-        """
-        rows = len(parents)
-        ancestors = np.eye(rows, dtype=bool)
-        for row, parent in enumerate(parents):
-            if parent != ROOT:
-                ancestors[row] |= ancestors[parent]
-        sees = np.zeros((rows, max(visible, start + rows)), dtype=bool)
-        sees[:, :start] = True
-        sees[:, start : start + rows] = ancestors
-        slots = np.arange(sees.shape[1])
-        slots[start : start + rows] = start + np.array(depths)
-        near = (start + np.array(depths))[:, None] - slots < (
-            getattr(self._config, "sliding_window", None) or self.context
-        )
-        kinds = set(getattr(self._config, "layer_types", None) or ["full_attention"])
-        masks = {
-            kind: self._additive(
-                (sees & near if kind == "sliding_attention" else sees)[:, :visible]
-            )
-            for kind in kinds
-        }
-        return masks if len(masks) > 1 else masks.popitem()[1]
-
-    def _additive(self, sees: np.ndarray[Any, np.dtype[np.bool_]]) -> torch.Tensor:
-        dtype = self.model.dtype
-        mask = torch.zeros(sees.shape, dtype=dtype)
-        mask[torch.from_numpy(~sees)] = torch.finfo(dtype).min
-        return mask[None, None].to(self.model.device)
 
     @cached_property
     def bit_stable(self) -> bool:
@@ -233,13 +201,6 @@ class TorchTarget:
                 return False
             reference = logits
         return True
-
-
-def _depths(parents: Sequence[int]) -> list[int]:
-    depths: list[int] = []
-    for parent in parents:
-        depths.append(0 if parent == ROOT else depths[parent] + 1)
-    return depths
 
 
 def load_target(
