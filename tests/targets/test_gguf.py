@@ -166,7 +166,7 @@ def test_a_window_whose_cells_were_used_again_is_read_anew(back_to):
     target.prefill(sequence, text[:100])
     target.prefill(taker, text[:90])
     target.prefill(taker, [*text[:90], *text[20:50]])  # ten cells are free, the others taken
-    assert sequence.context.first(sequence.ids[0]) > 0
+    assert sequence.context.span(sequence.ids[0])[0] > 0
     target.rewind(sequence, text[:back_to])
     target.prefill(sequence, text[:back_to])
     (logits,) = target.score([Rows(sequence, [4])])
@@ -305,3 +305,17 @@ def test_a_failing_llama_cpp_is_one_sentence(monkeypatch):
     with pytest.raises(ForedraftError, match="failed to run llama") as raised:
         target.score([Rows(target.open(), [1])])
     assert "\n" not in str(raised.value)
+
+
+def test_a_bitwise_pass_that_fails_at_a_pages_end_leaves_a_valid_cache(monkeypatch):
+    """Its last rows had been dropped to be run again in front of the new ones."""
+    target = tiny_llama.target()
+    sequence, text = target.open(bitwise=True), [(3 * i + i * i) % 310 for i in range(PAGE)]
+    target.prefill(sequence, text[:-1])
+    monkeypatch.setattr(llama.lib, "llama_decode", lambda *_: -3)
+    with pytest.raises(ForedraftError, match="failed to run"):
+        target.score([Rows(sequence, text[-1:])])
+    monkeypatch.undo()
+    target.prefill(sequence, text[:-1])
+    (logits,) = target.score([Rows(sequence, text[-1:])])
+    close(logits, fresh("llama", text)[-1:])

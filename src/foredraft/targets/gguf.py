@@ -150,7 +150,8 @@ class GGUFTarget:
         # Even where every row is kept: a bitwise pass has more rows than that.
         kept = self._shorten(own, length)
         own.scored, own.homes, own.saved = [], [], None
-        own.tokens = [*own.tokens, *tokens][:kept]
+        own.tokens += tokens
+        del own.tokens[kept:]
 
     def _settle(self, own: GGUFSequence) -> None:
         """Drop rows scored and never committed, because an error or Ctrl-C came between."""
@@ -161,11 +162,12 @@ class GGUFTarget:
         """Drop what the cache holds beyond `length`; how many tokens then remain, maybe fewer."""
         context, sequence = own.context, own.ids[0]
         if context.cut(sequence, length):
-            if self._model.recurrent or not self._model.window or length == 0:
-                return length
+            window = self._model.window or length
+            first, end = context.span(sequence)
             # Another sequence may have taken cells that had left this one's sliding window, and
-            # by the rewinding they are in it again.
-            if 0 <= context.first(sequence) <= max(0, length - self._model.window):
+            # by the rewinding they are in it again; a failed pass may have left less than it met.
+            near = self._model.recurrent or first <= max(0, length - window)
+            if length == 0 or (near and end == length):
                 return length
         elif own.saved is not None and own.saved[0] <= length:
             kept, state = own.saved

@@ -209,10 +209,13 @@ class Context:
         """Let `into`, empty before, share all that `source` holds."""
         lib.llama_memory_seq_cp(self._memory, source, into, -1, -1)
 
-    def first(self, sequence: int) -> int:
-        """The first position still held, above 0 once a sliding window's cells were used again; -1
-        if there is none."""
-        return int(lib.llama_memory_seq_pos_min(self._memory, sequence))
+    def span(self, sequence: int) -> tuple[int, int]:
+        """The first position held, above 0 once a sliding window's cells were used again, and
+        one more than the last; (-1, 0) for an empty sequence."""
+        return (
+            int(lib.llama_memory_seq_pos_min(self._memory, sequence)),
+            int(lib.llama_memory_seq_pos_max(self._memory, sequence)) + 1,
+        )
 
     def save(self, sequence: int) -> npt.NDArray[np.uint8]:
         """The state of a sequence that cannot be cut: its recurrent part."""
