@@ -98,6 +98,35 @@ def test_nothing_is_dropped_of_a_sampled_draft_that_is_judged_with_its_q(q, whol
     assert len(controller.propose(World(9, CURVES["flat"], 0, 0.5, 0, 0), 9)) == kept
 
 
+class Unread(Model):
+    """It would have to read a long text first."""
+
+    def unread(self, sequence):
+        return 0 if self.world.draft_s or self.asked else 200
+
+    asked = False
+
+    def propose(self, sequence, limit, go_on=None):
+        self.asked = True
+        return super().propose(sequence, limit, go_on)
+
+
+def test_a_long_text_is_not_read_before_it_would_have_paid():
+    """Early in a text nobody knows how long it gets, or whether a lookup will do."""
+    worlds = (
+        World(TOKENS, CURVES["flat"], 0.0, 0.8, 0.3, 4),
+        World(TOKENS, CURVES["flat"], 1.0, 0.8, 0.3, 4),
+    )
+    asked = []
+    for world in worlds:
+        controller = world.adaptive(Copying, Unread)
+        controller._prices._reads["model"] = 0.02  # 200 tokens: four plain steps
+        rounds = world.play(controller).rounds
+        asked.append(rounds["model"])
+    assert asked[0] > 20, "no lookup helps: it is read after a while"
+    assert asked[1] == 0, "the text copies: it never is"
+
+
 def test_why_is_told():
     world = World(60, CURVES["flat"], 1.0, 0.5, 0.3, 0)
     controller = world.adaptive(Copying, Model)

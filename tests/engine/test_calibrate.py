@@ -26,7 +26,9 @@ def test_every_kind_of_target_can_be_measured_and_is_left_usable(kind):
 
 def test_a_draft_model_gets_a_price():
     drafter = ModelDrafter(tiny.target(seed=5), tiny.VOCAB)
-    assert prices_of(tiny.target(), [drafter], False, None).draft("model") > 0
+    prices = prices_of(tiny.target(), [drafter], False, None)
+    assert prices.draft("model") > 0
+    assert 0 <= prices.read("model") < prices.draft("model"), "reading is done in batches"
 
 
 def test_bitwise_passes_never_exceed_their_row_count():

@@ -43,6 +43,8 @@ def test_draft_prices_follow_too():
         prices.observe_draft("ngram", 4, 0.8)
     assert prices.draft("model") == pytest.approx(0.2, rel=0.05)
     assert prices.draft("ngram") == 0.0, "a free drafter stays free"
+    assert prices.read("model") == prices.draft("model"), "unless it was measured"
+    assert Prices(JAGGED, {"model": 0.1}, None, {"model": 0.01}).read("model") == 0.01
 
 
 def test_only_prices_that_drifted_are_written_again(tmp_path):

@@ -26,6 +26,9 @@ _SHARE = 0.01
 _CREDIT = 0.5
 """Trying what does not seem to pay may cost this share of the time, and plain steps at first."""
 _MEMORY = 0.9
+_READY = 2.0
+"""A drafter with text to read is asked when this many times what it would have gained so far
+covers the reading: early in a text nobody knows how long it is, or whether lookups will do."""
 _UNREAD = 8
 """A drafter that must read more than this says nothing about what a drafted token costs."""
 
@@ -77,9 +80,12 @@ class Adaptive:
         best, draft = max(choices, key=lambda choice: choice[0].gain(rate))
         why, self._asked = "the most tokens for its time", None
         for drafter, record in self._paid if limit else ():
-            option = self._estimate(drafter, record, sequence, limit, rate)
+            option = self._estimate(drafter, record, limit, rate)
             options.append(option)
             loss = (best.gain(rate) - option.gain(rate)) / rate
+            if loss < 0 and self._reading(drafter, sequence) > record.missed:
+                record.missed -= _READY * loss
+                continue
             if loss >= 0:
                 loss = self._least_loss(drafter, sequence, loss)
                 if loss > self._budget:
@@ -142,7 +148,6 @@ class Adaptive:
         self,
         drafter: CostlyDrafter,
         record: Record,
-        sequence: TextSequence,
         limit: int,
         rate: float,
     ) -> Option:
@@ -154,10 +159,7 @@ class Adaptive:
             tokens = expected_tokens(alpha, gamma)
             seconds = gamma * price + self._prices.verify(1 + gamma)
             options.append(Option(name, gamma, *record.realised(tokens, seconds)))
-        best = max(options, key=lambda option: option.gain(rate))
-        # What it must read before its first token is spread over the text that may still come.
-        reading = price * drafter.unread(sequence) * min(1.0, best.tokens / limit)
-        return Option(name, best.drafted, best.tokens, best.seconds + reading)
+        return max(options, key=lambda option: option.gain(rate))
 
     def _ask(
         self,
@@ -194,6 +196,9 @@ class Adaptive:
 
     def _least_loss(self, drafter: CostlyDrafter, sequence: TextSequence, loss: float) -> float:
         """What trying may cost: where a token may be looked at and dropped, no more than that."""
-        if self._means.whole:
-            return loss
-        return min(loss, self._prices.draft(drafter.name) * max(1, drafter.unread(sequence)))
+        look = loss if self._means.whole else min(loss, self._prices.draft(drafter.name))
+        return look + self._reading(drafter, sequence)
+
+    def _reading(self, drafter: CostlyDrafter, sequence: TextSequence) -> float:
+        """Seconds until the drafter has read the text it has not seen yet."""
+        return self._prices.read(drafter.name) * max(0, drafter.unread(sequence) - 1)

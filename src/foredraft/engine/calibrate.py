@@ -44,8 +44,9 @@ def prices_of(
             pass  # none yet, or not readable: measured again and written anew
     report = progress or (lambda what, done, total: None)
     verify = _verify_seconds(target, bitwise, report)
-    drafts = {drafter.name: _draft_seconds(target, drafter) for drafter in costly}
-    prices = Prices(verify, drafts, path)
+    tokens = {drafter.name: _draft_seconds(target, drafter) for drafter in costly}
+    drafts = {name: draft for name, (draft, _) in tokens.items()}
+    prices = Prices(verify, drafts, path, {name: read for name, (_, read) in tokens.items()})
     prices.keep(always=True)
     return prices
 
@@ -64,6 +65,7 @@ def _verify_seconds(target: Target, bitwise: bool, report: Progress) -> dict[int
     seconds: dict[int, list[float]] = {rows: [] for rows in counts}
     begun, done, total = time.perf_counter(), 0, _REPEATS * sum(counts)
     for rows in (1, *counts * _REPEATS):
+        target.prefill(sequence, prefix)  # a recurrent one has lost it with the refused rows
         started = time.perf_counter()
         target.score([Rows(sequence, [prefix[i % len(prefix)] for i in range(rows)])])
         spent = time.perf_counter() - started
@@ -78,13 +80,18 @@ def _verify_seconds(target: Target, bitwise: bool, report: Progress) -> dict[int
     return {rows: median(times) for rows, times in seconds.items()}
 
 
-def _draft_seconds(target: Target, drafter: CostlyDrafter) -> float:
-    """Seconds a drafted token, once the drafter has read its text."""
+def _draft_seconds(target: Target, drafter: CostlyDrafter) -> tuple[float, float]:
+    """Seconds a drafted token, and a token of the text that is read before the first."""
     sequence = TextSequence(_prefix(target), SamplingParams(), Noise(0, True))
+    drafter.propose(sequence, 1)
+    drafter.close(sequence)  # the very first passes only warm up
+    unread = TextSequence(sequence.tokens[::-1], SamplingParams(), Noise(0, True))
     spent = []
     for _ in range(1 + _REPEATS):
         begun = time.perf_counter()
-        draft = drafter.propose(sequence, _DRAFTED, lambda evidence: True)
-        spent.append((time.perf_counter() - begun) / max(1, len(draft)))
-    drafter.close(sequence)
-    return median(spent[1:])
+        draft = drafter.propose(unread, _DRAFTED, lambda evidence: True)
+        spent.append(time.perf_counter() - begun)
+    drafter.close(unread)
+    drafting = median(spent[1:])
+    reading = max(0.0, spent[0] - drafting)
+    return drafting / max(1, len(draft)), reading / len(unread.tokens)

@@ -83,7 +83,8 @@ def load(
 def _lookups(drafter: str, answers: SuffixStore) -> list[Drafter]:
     found: dict[str, list[Drafter]] = {
         # The controller cuts a draft to what pays, so it is offered the unlikely branches as well.
-        "auto": [NgramDrafter(), SuffixDrafter(answers, branching=True, least=0.02)],
+        # An n-gram lookup beside it only lost (docs/log.md).
+        "auto": [SuffixDrafter(answers, branching=True, least=0.02)],
         "ngram": [NgramDrafter()],
         "suffix": [SuffixDrafter(answers)],
     }

@@ -6,8 +6,10 @@ from bisect import bisect_right
 _WEIGHT = 6.0
 """How many judged tokens the expectation counts for."""
 _MEMORY = 0.998
-_FORGET = 0.98
-_LEAST, _MOST = 0.01, 0.96
+_FORGET = 0.99
+_DOUBT = -0.6
+"""Log-odds below the table with which a text begins: of many offers the overrated are chosen."""
+_LEAST, _MOST = 0.01, 0.9
 
 
 class Odds:
@@ -43,7 +45,7 @@ class TextOdds:
 
     def __init__(self, odds: Odds) -> None:
         self._odds = odds
-        self._shift = 0.0
+        self._shift = _DOUBT
         self._precision = 1.0
 
     def chance(self, evidence: float) -> float:

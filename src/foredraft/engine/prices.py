@@ -1,4 +1,4 @@
-"""What a pass costs: seconds by row count, and a drafted token's, measured and kept current."""
+"""What a pass costs, and what a drafter's tokens do: seconds, measured and kept current."""
 
 import json
 import os
@@ -14,7 +14,8 @@ _DRIFT = 0.1
 
 
 class Prices:
-    """Seconds of a verify pass over n rows and of one token of each drafter that runs a model.
+    """Seconds of a verify pass over n rows, and of one token drafted or read by each drafter that
+    runs a model.
 
     The curve may be jagged; between measured row counts it is interpolated, beyond the last it is
     taken to be proportional. `path` is where `keep` stores prices that have drifted.
@@ -25,9 +26,11 @@ class Prices:
         verify: Mapping[int, float],
         drafts: Mapping[str, float] | None = None,
         path: Path | None = None,
+        reads: Mapping[str, float] | None = None,
     ) -> None:
         self._verify = dict(sorted(verify.items()))
         self._drafts = dict(drafts or {})
+        self._reads = dict(reads or {})
         self._path = path
         self._kept = self.to_dict()
 
@@ -46,6 +49,10 @@ class Prices:
     def draft(self, drafter: str) -> float:
         """Seconds a drafted token; 0 for a drafter that was never priced."""
         return self._drafts.get(drafter, 0.0)
+
+    def read(self, drafter: str) -> float:
+        """Seconds a token of text that the drafter must read before it drafts."""
+        return self._reads.get(drafter, self.draft(drafter))
 
     def observe_verify(self, rows: int, seconds: float) -> None:
         """A pass was made. It says as much about the machine (a longer context, a busy neighbour)
@@ -66,10 +73,11 @@ class Prices:
         return [self.verify(rows) / self.verify(1) for rows in range(1, most + 1)]
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """JSON: seconds by row count and by drafter."""
+        """JSON: seconds by row count, and by drafter."""
         return {
             "verify_s": {str(rows): seconds for rows, seconds in self._verify.items()},
             "draft_s": dict(self._drafts),
+            "read_s": dict(self._reads),
         }
 
     @classmethod
@@ -77,7 +85,7 @@ class Prices:
         verify = {int(rows): float(seconds) for rows, seconds in saved["verify_s"].items()}
         if 1 not in verify or min(verify.values()) <= 0:
             raise ValueError("not a price list")
-        return cls(verify, saved["draft_s"], path)
+        return cls(verify, saved["draft_s"], path, saved["read_s"])
 
     def keep(self, always: bool = False) -> None:
         """Store the prices if they have a path and differ from what is stored there.

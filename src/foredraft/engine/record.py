@@ -27,12 +27,16 @@ class Arm:
 
 
 class Record:
-    """A drafter's offers in one text and what became of them; recent outcomes count more."""
+    """A drafter's offers in one text and what became of them; recent outcomes count more.
+
+    `missed`: seconds that it would have gained, had it read the text, weighed by the controller.
+    """
 
     def __init__(self, arm: Arm) -> None:
         self.drafter = arm.drafter
         self.odds = TextOdds(arm.odds)
         self.offer: Draft | None = None
+        self.missed = 0.0
         self._kept, self._judged = _ALPHA * _WEIGHT, _WEIGHT
         self._rounds = self._tokens = self._seconds = 0.0
 
