@@ -39,7 +39,7 @@ assert not {"torch", "transformers", "matplotlib", "rich.progress"} & set(sys.mo
     ("arguments", "says"),
     [
         ("rnu", "Did you mean 'run'? See `foredraft --help`."),
-        ("run --tempreature 1 x", "--temperature). See `foredraft run --help`."),
+        ("run --tempreature 1 x", "--temperature"),
         ("run --temperature warm x", "--temperature"),
         ("run --exactness almost x", "'bitwise', 'coupled', 'distribution'"),
         ("run --top-k 1.5 x", "--top-k"),

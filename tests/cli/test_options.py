@@ -10,6 +10,7 @@ from foredraft.cli.spread import with_settings
 from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
 from foredraft.core.types import Exactness
+from foredraft.engine.generator import Generator
 from foredraft.engine.request import Request
 
 
@@ -87,7 +88,9 @@ def test_logprobs_without_json_are_refused_since_nothing_would_show_them():
 )
 def test_a_draft_model_is_enough_to_draft_with_it(monkeypatch, given, drafter):
     heard = {}
-    monkeypatch.setattr("foredraft.cli.options.load", lambda model, **rest: heard.update(rest))
+    monkeypatch.setattr(
+        "foredraft.cli.options.load", lambda model, **rest: heard.update(rest) or Generator(None)
+    )
     Settings(**given).generator()
     assert heard["drafter"] == drafter
     assert heard["draft_model"] == given.get("draft_model")
