@@ -82,7 +82,7 @@ def test_replay_prices_every_setting_and_what_was_recorded():
             {"source": "", "drafted": [], "parents": [], "accepted": 0, "emitted": [token],
              "draft_s": 0.0, "verify_s": 1.0, "rate": None, "why": "fixed", "options": []}
         )  # fmt: skip
-    trace.rounds[3] |= {"source": "model", "drafted": [3, 9], "accepted": 1}
+    trace.rounds[3] |= {"source": "model", "drafted": [3, 9], "accepted": 1, "draft_s": 0.2}
     rows = {(row.drafter, row.draft_len): row for row in replay(trace)}
     assert rows["none", 0].speedup == 1.0
     assert rows["recorded", 0].seconds == pytest.approx(23 + 1.2 + 2 * 0.1)

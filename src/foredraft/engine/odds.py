@@ -3,11 +3,11 @@
 import math
 from bisect import bisect_right
 
-_WEIGHT = 6.0
+_WEIGHT = 12.0
 """How many judged tokens the expectation counts for."""
 _MEMORY = 0.998
 _FORGET = 0.99
-_DOUBT = -0.6
+_DOUBT = -1.0
 """Log-odds below the table with which a text begins: of many offers the overrated are chosen."""
 _LEAST, _MOST = 0.01, 0.9
 

@@ -36,7 +36,8 @@ class Replayed:
 def replay(trace: Trace) -> list[Replayed]:
     """Every setting, fastest first; the text is the same under all of them, so only time differs.
 
-    The row "recorded" prices the rounds as they were. Prices are those of the trace.
+    The row "recorded" prices the rounds as they were, with the time drafting took. Prices are
+    those of the trace.
     """
     prices = Prices.from_dict(trace.prices, None)
     output = trace.output
@@ -55,9 +56,9 @@ def replay(trace: Trace) -> list[Replayed]:
     asked = [done for done in trace.rounds if done["source"] == "model"]
     if asked:
         found += _by_acceptance(asked, prices, len(output))
-    drafts = sum(len(done["drafted"]) * prices.draft(done["source"]) for done in trace.rounds)
+    drafting = sum(done["draft_s"] for done in trace.rounds)
     counts = [1 + len(done["drafted"]) for done in trace.rounds]
-    found.append(row("recorded", 0, counts, drafts))
+    found.append(row("recorded", 0, counts, drafting))
     return sorted(found, key=lambda setting: setting.seconds)
 
 
