@@ -21,7 +21,7 @@ from foredraft import Generator, Request
 from foredraft.core.types import Exactness
 from foredraft.drafters.store import SuffixStore
 from foredraft.engine.calibrate import prices_of
-from foredraft.engine.load import _WINDOW, _lookups, pair
+from foredraft.engine.load import WINDOW, lookups, pair
 from foredraft.engine.prices import Prices
 from foredraft.engine.replay import replay
 from foredraft.engine.trace import Trace
@@ -64,8 +64,8 @@ def main() -> None:
     draft = load(options.draft, options.engine) if options.draft else None
 
     def drafters() -> list[Any]:
-        found: list[Any] = _lookups("auto", SuffixStore())
-        return found + ([pair(target, draft, window=_WINDOW)] if draft else [])
+        found: list[Any] = lookups("auto", SuffixStore())
+        return found + ([pair(target, draft, window=WINDOW)] if draft else [])
 
     prices = prices_of(target, drafters(), False, None)
     prompts = choose(options.prompts)

@@ -1,4 +1,4 @@
-"""Writes the measured table into both READMEs from results/decode.json; --check only compares.
+"""Writes the measured table into both READMEs from the stored rivals' runs; --check only compares.
 
 python benchmarks/table.py [--check]
 """
@@ -6,32 +6,48 @@ python benchmarks/table.py [--check]
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
-BEGIN, END = "<!-- decode.json -->", "<!-- end -->"
-METHODS = (
-    "foredraft plain",
-    "foredraft ngram",
-    "foredraft model",
-    "Transformers plain",
-    "Transformers lookup",
-    "Transformers assisted",
+BEGIN, END = "<!-- measured -->", "<!-- end -->"
+ENGINES = (
+    ("rivals-llama-server", "foredraft llama.cpp", "llama-server"),
+    ("rivals-transformers", "foredraft half", "Transformers"),
 )
+"""(result, foredraft's methods in it, the rival that is shown at its best)."""
+
+
+def columns(result: dict[str, Any], ours: str, rival: str) -> dict[str, list[str]]:
+    """Prompt → foredraft plain and auto, and the rival's best with hindsight, in tokens a second."""
+    found = {}
+    best = result["families"][f"{rival}, any"]
+    for prompt, row in result["prompts"].items():
+        plain, auto = row[f"{ours} plain"], row[f"{ours} auto"]
+        cell = best["prompts"][prompt]["best"]
+        ratio = cell["tokens_per_s"] / plain["tokens_per_s"]
+        found[prompt] = [
+            f"{plain['tokens_per_s']:.1f}",
+            f"{auto['tokens_per_s']:.1f} ({auto['over_plain']:.2f}x)",
+            f"{cell['tokens_per_s']:.1f} ({ratio:.2f}x)",
+        ]
+    auto = result["geometric_mean_over_plain"][f"{ours} auto"]
+    against = best["geometric_means"]["best over_foredraft"]
+    found["geometric mean"] = ["", f"{auto:.2f}x", f"{auto * against:.2f}x"]
+    return found
 
 
 def table() -> str:
-    """Tokens per second and the ratio to the same engine's plain decoding, a prompt a row."""
-    result = json.loads((ROOT / "benchmarks/results/decode.json").read_text())
-    methods = [name for name in METHODS if name in result["geometric_mean_over_plain"]]
-    lines = [
-        f"| prompt | {' | '.join(methods)} |",
-        "|---|" + "---:|" * len(methods),
-    ]
-    for prompt, row in result["prompts"].items():
-        cells = [f"{row[m]['tokens_per_s']:.1f} ({row[m]['over_plain']:.2f}x)" for m in methods]
+    """Every prompt a row; in brackets the ratio to foredraft's plain decoding on that engine."""
+    head, sides = ["prompt"], []
+    for name, ours, rival in ENGINES:
+        result = json.loads((ROOT / f"benchmarks/results/{name}.json").read_text())
+        sides.append(columns(result, ours, rival))
+        engine = "llama.cpp" if "llama" in name else "PyTorch"
+        head += [f"{engine}: plain", "**foredraft auto**", f"{rival}, best"]
+    lines = [f"| {' | '.join(head)} |", "|---|" + "---:|" * (len(head) - 1)]
+    for prompt in sides[0]:
+        cells = [cell for side in sides for cell in side[prompt]]
         lines.append(f"| {prompt} | {' | '.join(cells)} |")
-    means = [f"{result['geometric_mean_over_plain'][m]:.2f}x" for m in methods]
-    lines.append(f"| geometric mean | {' | '.join(means)} |")
     return "\n".join(lines)
 
 

@@ -16,7 +16,7 @@ from foredraft.core.stats import Stats
 from foredraft.drafters.base import Drafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.suffix import SuffixDrafter, SuffixStore
-from foredraft.engine.load import _WINDOW, _lookups, pair
+from foredraft.engine.load import WINDOW, lookups, pair
 from foredraft.targets.base import Target, TextCodec
 
 LLAMA = "llama.cpp"
@@ -112,8 +112,8 @@ class Ours:
 
     def _all(self) -> list[Drafter]:
         """What `load(drafter="auto")` chooses from, as it makes them."""
-        free = _lookups("auto", SuffixStore())
-        return free if self._draft is None else [*free, self._model(_WINDOW)]
+        free = lookups("auto", SuffixStore())
+        return free if self._draft is None else [*free, self._model(WINDOW)]
 
     def _read(self, result: foredraft.Result, first_s: float) -> Run:
         stats = result.stats

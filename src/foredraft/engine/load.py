@@ -13,8 +13,8 @@ from foredraft.targets.base import Progress, Target
 from foredraft.targets.engines import Placement
 
 DRAFTERS = ("auto", "ngram", "suffix", "model", "none")
-_WINDOW = 256
-"""Prompt tokens a draft model reads where it may turn out not to pay: reading takes time."""
+WINDOW = 256
+"""Tokens a draft model reads at first where it may turn out not to pay: reading takes time."""
 _SAMPLE = "It's 1,024 naïve tests: def f(x): return x  # 日本語 😀"
 """What a tokenizer makes of this tells it from others: answers are remembered as its tokens."""
 
@@ -73,14 +73,15 @@ def load(
     placement.check(engines)
     target = placement.load(model, engines[0], progress)
     answers = SuffixStore(path=store, vocabulary=target.tokenizer.encode(_SAMPLE))
-    drafters = _lookups(drafter, answers)
+    drafters = lookups(drafter, answers)
     if draft_model is not None:
         draft = placement.of_a_draft(target).load(draft_model, engines[1], progress)
-        drafters.append(pair(target, draft, draft_greedy, _WINDOW if drafter == "auto" else None))
+        drafters.append(pair(target, draft, draft_greedy, WINDOW if drafter == "auto" else None))
     return Generator(target, *drafters, prices=cache_dir() / "prices")
 
 
-def _lookups(drafter: str, answers: SuffixStore) -> list[Drafter]:
+def lookups(drafter: str, answers: SuffixStore) -> list[Drafter]:
+    """The free drafters that a choice of DRAFTERS stands for."""
     found: dict[str, list[Drafter]] = {
         # The controller cuts a draft to what pays, so it is offered the unlikely branches as well.
         # An n-gram lookup beside it only lost (docs/log.md).
