@@ -2,7 +2,7 @@
 
 Each prompt is answered once; every method then drafts that text round by round. Two tables: tokens
 a target pass (and drafted tokens a pass) for each draft length, and how often a token of given
-evidence was right, which is where the drafters' `expected` comes from.
+evidence was right, which is what the drafters' `expected` should say.
 
     python benchmarks/lookup.py [--model NAME] [--tokens N] [--temperature T] [--wide]
 """
