@@ -15,7 +15,8 @@ from foredraft.core.speedup import distance_to_ideal, verify_price
 from foredraft.core.stats import Stats
 from foredraft.drafters.base import Drafter
 from foredraft.drafters.ngram import NgramDrafter
-from foredraft.drafters.suffix import SuffixDrafter, SuffixStore
+from foredraft.drafters.store import SuffixStore
+from foredraft.drafters.suffix import SuffixDrafter
 from foredraft.engine.load import WINDOW, lookups, pair
 from foredraft.targets.base import Target, TextCodec
 

@@ -32,6 +32,9 @@ covers the reading: early in a text nobody knows how long it is, or whether look
 _UNREAD = 8
 """A drafter that must read more than this says nothing about what a drafted token costs."""
 
+_BEST = "the most tokens for its time"
+_TRIED = "a model is tried, to see whether it pays by now"
+
 Choice = tuple[Option, Draft]
 
 
@@ -77,30 +80,38 @@ class Adaptive:
         rate = max(1 / self._prices.verify(1), self._tokens / self._seconds)
         choices = self._free_choices(sequence, limit, rate)
         options = [option for option, _ in choices]
-        best, draft = max(choices, key=lambda choice: choice[0].gain(rate))
-        why, self._asked = "the most tokens for its time", None
+        best, self._verified = max(choices, key=lambda choice: choice[0].gain(rate))
+        why, self._asked = _BEST, None
         for drafter, record in self._paid if limit else ():
             option = self._estimate(drafter, record, limit, rate)
             options.append(option)
             loss = (best.gain(rate) - option.gain(rate)) / rate
-            if loss < 0 and self._reading(drafter, sequence) > record.missed:
-                record.missed -= _READY * loss
+            if not self._may_ask(drafter, record, sequence, loss):
                 continue
-            if loss >= 0:
-                loss = self._least_loss(drafter, sequence, loss)
-                if loss > self._budget:
-                    continue
-                self._budget -= loss
-                why = "a model is tried, to see whether it pays by now"
+            why = _BEST if loss < 0 else _TRIED
             reading = drafter.unread(sequence) > _UNREAD
             asked, offer = self._ask(drafter, record, sequence, limit, rate)
             if used := self._binding(offer) or asked.gain(rate) > best.gain(rate):
-                best, draft = asked, offer
+                best, self._verified = asked, offer
             self._asked = Asked(record, asked, reading, used)
             break
         self.decision = Decision(tuple(options), best, rate, why)
-        self._verified = draft
-        return draft
+        return self._verified
+
+    def _may_ask(
+        self, drafter: CostlyDrafter, record: Record, sequence: TextSequence, loss: float
+    ) -> bool:
+        """Whether to ask a costly drafter that should lose `loss` seconds, or gain if negative."""
+        reading = self._reading(drafter, sequence)
+        if loss < 0:
+            worth = reading <= record.missed
+            record.missed -= 0.0 if worth else _READY * loss
+            return worth
+        # Where tokens may be looked at and dropped, a look costs no more than one of them.
+        look = loss if self._means.whole else min(loss, self._prices.draft(drafter.name))
+        affordable = look + reading <= self._budget
+        self._budget -= look + reading if affordable else 0.0
+        return affordable
 
     def observe(self, outcome: Outcome) -> None:
         emitted, seconds = len(outcome.emitted), outcome.draft_s + outcome.verify_s
@@ -193,11 +204,6 @@ class Adaptive:
     def _binding(self, draft: Draft) -> bool:
         """Whether a draft must be verified as it is: its tokens were drawn, and q judges them."""
         return draft.q is not None and self._means.whole
-
-    def _least_loss(self, drafter: CostlyDrafter, sequence: TextSequence, loss: float) -> float:
-        """What trying may cost: where a token may be looked at and dropped, no more than that."""
-        look = loss if self._means.whole else min(loss, self._prices.draft(drafter.name))
-        return look + self._reading(drafter, sequence)
 
     def _reading(self, drafter: CostlyDrafter, sequence: TextSequence) -> float:
         """Seconds until the drafter has read the text it has not seen yet."""

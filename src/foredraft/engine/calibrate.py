@@ -18,9 +18,9 @@ from foredraft.targets.base import Progress, Rows, Target
 
 ROWS = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32)
 _PREFIX = 64
-_REPEATS = 3
-_PATIENCE_S = 8.0
-"""A slow model is measured once less often rather than for longer."""
+_REPEATS = 5
+_PATIENCE_S = 10.0
+"""A slow model is measured fewer times rather than for longer."""
 _DRAFTED = 4
 
 
@@ -57,27 +57,34 @@ def _prefix(target: Target) -> list[int]:
 
 
 def _verify_seconds(target: Target, bitwise: bool, report: Progress) -> dict[int, float]:
-    """Median seconds of a pass by row count; they take turns, so a stall touches each once."""
+    """Seconds of a pass by row count: a median of ratios to the one-row passes before and after,
+    times the median of those, since a machine that others use too is now faster, now slower."""
     prefix = _prefix(target)
     sequence = target.open(bitwise=bitwise)
     target.prefill(sequence, prefix)
-    counts = [rows for rows in ROWS if rows <= target.room(sequence)]
-    seconds: dict[int, list[float]] = {rows: [] for rows in counts}
-    begun, done, total = time.perf_counter(), 0, _REPEATS * sum(counts)
-    for rows in (1, *counts * _REPEATS):
+    counts = [rows for rows in ROWS if 1 < rows <= target.room(sequence)]
+
+    def timed(rows: int) -> float:
         target.prefill(sequence, prefix)  # a recurrent one has lost it with the refused rows
-        started = time.perf_counter()
+        begun = time.perf_counter()
         target.score([Rows(sequence, [prefix[i % len(prefix)] for i in range(rows)])])
-        spent = time.perf_counter() - started
+        spent = time.perf_counter() - begun
         target.commit(sequence, [])
-        if done:  # the very first pass only warms up
-            seconds[rows].append(spent)
-        done += rows
-        report(f"Measuring {target.name}", min(done, total), total)
-        if started - begun > _PATIENCE_S and all(seconds.values()) and rows == counts[-1]:
+        return spent
+
+    timed(1)  # only warms up
+    singles, ratios = [timed(1)], {rows: list[float]() for rows in counts}
+    begun, total = time.perf_counter(), _REPEATS * len(counts)
+    for done, rows in enumerate(counts * _REPEATS):
+        report(f"Measuring {target.name}", done, total)
+        if time.perf_counter() - begun > _PATIENCE_S and all(ratios.values()):
             break
+        spent = timed(rows)
+        singles.append(timed(1))
+        ratios[rows].append(2 * spent / (singles[-2] + singles[-1]))
     report(f"Measuring {target.name}", total, total)
-    return {rows: median(times) for rows, times in seconds.items()}
+    single = median(singles)
+    return {1: single} | {rows: single * median(found) for rows, found in ratios.items()}
 
 
 def _draft_seconds(target: Target, drafter: CostlyDrafter) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from foredraft.core.sequence import TextSequence
+from foredraft.core.tree import best_path, subtree
 from foredraft.core.types import Draft
 from foredraft.drafters.base import Drafter
 
@@ -56,16 +57,20 @@ class Controller(Protocol):
 
 
 class Fixed:
-    """Always one drafter and draft length."""
+    """Always one drafter and draft length; without `trees` a tree's likeliest path is kept."""
 
     decision: Decision | None = None
 
-    def __init__(self, drafter: Drafter, draft_len: int) -> None:
+    def __init__(self, drafter: Drafter, draft_len: int, *, trees: bool = True) -> None:
         self._drafter = drafter
         self._draft_len = draft_len
+        self._trees = trees
 
     def propose(self, sequence: TextSequence, limit: int) -> Draft:
-        return self._drafter.propose(sequence, min(limit, self._draft_len))
+        draft = self._drafter.propose(sequence, min(limit, self._draft_len))
+        if self._trees or draft.is_chain:
+            return draft
+        return subtree(draft, best_path(draft, draft.evidence or [1.0] * len(draft)))
 
     def observe(self, outcome: Outcome) -> None:
         pass

@@ -226,13 +226,11 @@ class Generator:
         """A fixed length where one is asked for, else the choice that measures."""
         if not self.drafters:
             return Fixed(NoDrafter(), 0)
-        if request.draft_len is not None:
-            return Fixed(self.drafters[0], request.draft_len)
         bitwise = request.exactness is Exactness.BITWISE
-        means = Means(
-            trees=self.target.capabilities.trees and not bitwise,
-            whole=request.exactness is Exactness.DISTRIBUTION,
-        )
+        trees = self.target.capabilities.trees and not bitwise
+        if request.draft_len is not None:
+            return Fixed(self.drafters[0], request.draft_len, trees=trees)
+        means = Means(trees, whole=request.exactness is Exactness.DISTRIBUTION)
         return Adaptive(self._arms, self.calibrate(bitwise), means)
 
     def _read(

@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 _WEIGHT = 0.1
+_FIRST = 4
+"""The first observations of a row count weigh more, as if it had been seen this often before."""
 _STALL = 2.0
 """One observation changes a price as if it were off by at most this factor: machines stall."""
 _DRIFT = 0.1
@@ -32,6 +34,7 @@ class Prices:
         self._drafts = dict(drafts or {})
         self._reads = dict(reads or {})
         self._path = path
+        self._seen: dict[int, int] = {}
         self._kept = self.to_dict()
 
     def verify(self, rows: int) -> float:
@@ -56,17 +59,19 @@ class Prices:
 
     def observe_verify(self, rows: int, seconds: float) -> None:
         """A pass was made. It says as much about the machine (a longer context, a busy neighbour)
-        as about this row count: half of what it teaches goes to the whole curve."""
-        factor = _damped(seconds / self.verify(rows))
-        for count in self._verify:
-            self._verify[count] *= factor**0.5
-        self._verify[rows] = self.verify(rows) * factor**0.5
+        as about this row count, so the whole curve learns from it too."""
+        self._seen[rows] = self._seen.get(rows, _FIRST) + 1
+        ratio = seconds / self.verify(rows)
+        whole = _damped(ratio, _WEIGHT / 2)
+        own = _damped(ratio, max(_WEIGHT / 2, 1 / self._seen[rows]))
+        self._verify = {count: price * whole for count, price in self._verify.items()}
+        self._verify[rows] = self.verify(rows) * own
         self._verify = dict(sorted(self._verify.items()))
 
     def observe_draft(self, drafter: str, tokens: int, seconds: float) -> None:
         """`tokens` tokens were drafted in `seconds`."""
         if tokens and self.draft(drafter):
-            self._drafts[drafter] *= _damped(seconds / tokens / self._drafts[drafter])
+            self._drafts[drafter] *= _damped(seconds / tokens / self._drafts[drafter], _WEIGHT)
 
     def curve(self, most: int) -> list[float]:
         """v(1) … v(most): each row count's price in plain steps."""
@@ -110,5 +115,5 @@ class Prices:
                 temporary.unlink()
 
 
-def _damped(ratio: float) -> float:
-    return float(min(_STALL, max(1 / _STALL, ratio)) ** _WEIGHT)
+def _damped(ratio: float, weight: float) -> float:
+    return float(min(_STALL, max(1 / _STALL, ratio)) ** weight)
