@@ -18,7 +18,7 @@ ENGINES = (
 
 
 def columns(result: dict[str, Any], ours: str, rival: str) -> dict[str, list[str]]:
-    """Prompt → foredraft plain and auto, and the rival's best with hindsight, in tokens a second."""
+    """Prompt → foredraft plain and auto, and the rival's best in hindsight, in tokens a second."""
     found = {}
     best = result["families"][f"{rival}, any"]
     for prompt, row in result["prompts"].items():
@@ -46,7 +46,7 @@ def table() -> str:
         head += [f"{engine}: plain", "**foredraft auto**", f"{rival}, best"]
     lines = [f"| {' | '.join(head)} |", "|---|" + "---:|" * (len(head) - 1)]
     for prompt in sides[0]:
-        cells = [cell for side in sides for cell in side[prompt]]
+        cells = [cell for side in sides for cell in side.get(prompt, ["–"] * 3)]
         lines.append(f"| {prompt} | {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -27,7 +27,7 @@ CURVE = 9
 
 
 class Counted:
-    """A target that notes the rows of each pass since it last read a prompt."""
+    """A target that notes the rows of each pass."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
@@ -35,10 +35,6 @@ class Counted:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._target, name)
-
-    def prefill(self, *args: Any) -> None:
-        self._target.prefill(*args)
-        self.rows.clear()
 
     def score(self, batch: Any) -> Any:
         self.rows += [len(rows.tokens) for rows in batch]
@@ -102,6 +98,7 @@ class Ours:
                 ),
             )
             begun, first = time.perf_counter(), 0.0
+            self._target.rows.clear()
             for _ in stream:
                 first = first or time.perf_counter() - begun
             return self._read(stream.result, first)

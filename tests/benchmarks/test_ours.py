@@ -39,10 +39,12 @@ class Silent:
         return "logits"
 
 
-def test_rows_are_counted_from_the_last_prompt_on():
+def test_rows_are_counted_though_every_round_reads_the_text_anew():
+    """The engine calls `prefill` before each pass; counting from there left the last pass alone."""
     target = Counted(Silent())
-    target.score([Pass([1, 2])])
     target.prefill(None, [1, 2])
     assert target.score([Pass([1]), Pass([1, 2, 3])]) == "logits"
-    assert target.rows == [1, 3]
+    target.prefill(None, [1, 2, 3])
+    target.score([Pass([7, 8])])
+    assert target.rows == [1, 3, 2]
     assert target.name == "silent"
