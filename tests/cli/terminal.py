@@ -18,6 +18,12 @@ class Terminal:
 
     def __init__(self, *arguments, **environment):
         ours, theirs = pty.openpty()
+
+        def begin():
+            os.close(ours)
+            # A shell starts what runs in its background with Ctrl-C ignored, tests included.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
         self._file = ours
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.cli.parrot", *arguments],
@@ -26,7 +32,7 @@ class Terminal:
             stderr=theirs,
             start_new_session=True,
             env=os.environ | {"TERM": "xterm", "NO_COLOR": "", **environment},
-            preexec_fn=lambda: os.close(ours),
+            preexec_fn=begin,
         )
         os.close(theirs)
         self.seen = ""

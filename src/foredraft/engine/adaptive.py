@@ -31,6 +31,8 @@ _READY = 2.0
 covers the reading: early in a text nobody knows how long it is, or whether lookups will do."""
 _UNREAD = 8
 """A drafter that must read more than this says nothing about what a drafted token costs."""
+_UNPROVEN = 0.6
+"""The most α to count on before a text is read for it: what is read in vain is lost."""
 
 _BEST = "the most tokens for its time"
 _TRIED = "a model is tried, to see whether it pays by now"
@@ -83,13 +85,14 @@ class Adaptive:
         best, self._verified = max(choices, key=lambda choice: choice[0].gain(rate))
         why, self._asked = _BEST, None
         for drafter, record in self._paid if limit else ():
-            option = self._estimate(drafter, record, limit, rate)
+            reading = drafter.unread(sequence) > _UNREAD
+            alpha = min(record.acceptance, _UNPROVEN if reading else 1.0)
+            option = self._estimate(drafter, record, alpha, limit, rate)
             options.append(option)
             loss = (best.gain(rate) - option.gain(rate)) / rate
             if not self._may_ask(drafter, record, sequence, loss):
                 continue
             why = _BEST if loss < 0 else _TRIED
-            reading = drafter.unread(sequence) > _UNREAD
             asked, offer = self._ask(drafter, record, sequence, limit, rate)
             if used := self._binding(offer) or asked.gain(rate) > best.gain(rate):
                 best, self._verified = asked, offer
@@ -159,12 +162,12 @@ class Adaptive:
         self,
         drafter: CostlyDrafter,
         record: Record,
+        alpha: float,
         limit: int,
         rate: float,
     ) -> Option:
         """The best draft length of a drafter whose draft is not known before it is paid for."""
-        name, alpha = drafter.name, record.acceptance
-        price = self._prices.draft(name)
+        name, price = drafter.name, self._prices.draft(drafter.name)
         options = []
         for gamma in range(1, min(limit, _PAID_REACH) + 1):
             tokens = expected_tokens(alpha, gamma)
