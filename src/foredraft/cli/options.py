@@ -136,7 +136,10 @@ class Settings:
         str | None, _sampling("ID,ID,…", "The only token ids that may appear.")
     ] = None
     seed: Annotated[
-        int | None, _sampling("N", "A seed gives the same text each time; drawn if unset.")
+        int | None,
+        _sampling(
+            "N", "A seed gives the same text each time (at distribution with --draft-len only)."
+        ),
     ] = None
 
     max_new_tokens: Annotated[
