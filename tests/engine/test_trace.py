@@ -60,6 +60,17 @@ def test_what_is_no_trace_is_refused_in_one_sentence(tmp_path, content, sentence
         Trace.read(tmp_path / "missing.json")
 
 
+def test_a_trace_without_rounds_or_prices_is_refused_before_it_is_priced(tmp_path):
+    """Both ended in a traceback of `simulate replay`."""
+    path = tmp_path / "t.json"
+    Trace("m", "auto", PROMPT, PRICES).write(path)
+    with pytest.raises(ForedraftError, match="holds no rounds"):
+        Trace.read(path)
+    Trace("m", "auto", PROMPT, {"verify_s": {"1": 1.0}}).write(path)
+    with pytest.raises(ForedraftError, match="not a trace"):
+        Trace.read(path)
+
+
 def test_a_folder_that_is_not_there_is_said_so(tmp_path):
     with pytest.raises(ForedraftError, match="cannot be written"):
         Trace("m", "none", [1], {}).write(tmp_path / "no" / "t.json")

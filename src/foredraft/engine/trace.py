@@ -10,6 +10,7 @@ from typing import Any
 from foredraft.core.errors import ForedraftError
 from foredraft.engine.generator import Generator
 from foredraft.engine.loop import Round
+from foredraft.engine.prices import Prices
 
 VERSION = 1
 
@@ -75,7 +76,12 @@ class Trace:
                     f"{path} is a trace of another version; record it again with --trace."
                 )
             trace = cls(**saved)
-            trace.output  # noqa: B018  (a round without its tokens is noticed here)
+            Prices.from_dict(trace.prices, None)
+            if not trace.output:
+                raise ForedraftError(
+                    f"{path} holds no rounds: the answer was stopped before the first; record it "
+                    "again with --trace."
+                )
         except OSError as error:
             raise ForedraftError(
                 f"The trace {path} cannot be read ({error.strerror}); check the path."
