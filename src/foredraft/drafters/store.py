@@ -3,6 +3,7 @@
 import os
 from collections import deque
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from threading import Lock
 from zipfile import BadZipFile
@@ -10,6 +11,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from foredraft.core.errors import ForedraftError
+from foredraft.core.files import write_whole
 from foredraft.drafters.places import END, Copy, Places
 
 _FORMAT = 1
@@ -74,20 +76,15 @@ class SuffixStore:
         with self._saving:
             with self._lock:
                 tokens = np.array(self._places.tokens[-len(self._places) :], dtype=_NONE.dtype)
-            temporary = path.with_name(f".{path.name}.{os.getpid()}")
+            whole = BytesIO()
+            np.savez(whole, format=_FORMAT, vocabulary=self._vocabulary, tokens=tokens)
             try:
-                with open(temporary, "wb") as file:
-                    np.savez(file, format=_FORMAT, vocabulary=self._vocabulary, tokens=tokens)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(temporary, path)
+                write_whole(path, whole.getvalue())
             except OSError as error:
                 raise ForedraftError(
                     f"The answers could not be written to {path} ({error.strerror}); choose "
                     "another file for --store."
                 ) from error
-            finally:
-                temporary.unlink(missing_ok=True)
 
     def _load(self, path: Path) -> None:
         if not os.access(path.parent, os.W_OK):

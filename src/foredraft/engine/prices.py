@@ -1,11 +1,12 @@
 """What a pass costs, and what a drafter's tokens do: seconds, measured and kept current."""
 
 import json
-import os
 from bisect import bisect_left
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+
+from foredraft.core.files import write_whole
 
 _WEIGHT = 0.1
 _FIRST = 4
@@ -104,15 +105,10 @@ class Prices:
         )
         if self._path is None or not (drifted or always):
             return
-        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        try:
+        with suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(json.dumps(new))
-            os.replace(temporary, self._path)
+            write_whole(self._path, json.dumps(new))
             self._kept = new
-        except OSError:
-            with suppress(OSError):
-                temporary.unlink()
 
 
 def _damped(ratio: float, weight: float) -> float:

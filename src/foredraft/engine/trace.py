@@ -1,13 +1,13 @@
 """What happened in each round, for people to read and for `simulate replay` to price anew."""
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from foredraft.core.errors import ForedraftError
+from foredraft.core.files import write_whole
 from foredraft.engine.generator import Generator
 from foredraft.engine.loop import Round
 from foredraft.engine.prices import Prices
@@ -56,12 +56,9 @@ class Trace:
 
     def write(self, path: Path) -> None:
         """Store the trace as JSON, whole or not at all; it holds the text as token ids."""
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            temporary.write_text(json.dumps({"version": VERSION, **asdict(self)}))
-            os.replace(temporary, path)
+            write_whole(path, json.dumps({"version": VERSION, **asdict(self)}))
         except OSError as error:
-            temporary.unlink(missing_ok=True)
             raise ForedraftError(
                 f"The trace cannot be written to {path} ({error.strerror}); name another file."
             ) from error
