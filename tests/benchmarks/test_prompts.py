@@ -4,10 +4,11 @@ from collections import Counter
 
 import pytest
 
-from prompts import KINDS, choose, read
+from foredraft.rivals.prompts import EIGHT
+from prompts import KINDS, WIDE, choose, read
 
-WIDE = read("prompts_wide.jsonl")
-BOTH = read("prompts.jsonl") + WIDE
+MORE = read(WIDE)
+BOTH = read(EIGHT) + MORE
 
 
 def test_ids_are_unique_over_both_sets():
@@ -28,15 +29,15 @@ def test_the_wider_set_is_varied():
     kinds = Counter(prompt["kind"] for prompt in WIDE)
     least = {"edit": 4, "extract": 3, "translate": 3, "chat": 3, "free": 3}
     assert {kind: kinds[kind] for kind in least if kinds[kind] < least[kind]} == {}
-    assert len(WIDE) >= 24
-    assert sum(prompt["lang"] == "ja" for prompt in WIDE) >= 5
-    assert sum(len(prompt["messages"]) > 1 for prompt in WIDE) >= 3
+    assert len(MORE) >= 24
+    assert sum(prompt["lang"] == "ja" for prompt in MORE) >= 5
+    assert sum(len(prompt["messages"]) > 1 for prompt in MORE) >= 3
 
 
 def test_the_wider_set_has_long_documents():
     words = sorted(
         sum(len(message["content"].split()) for message in prompt["messages"])
-        for prompt in WIDE
+        for prompt in MORE
         if prompt["lang"] == "en"
     )
     assert words[-1] >= 1150
@@ -45,6 +46,6 @@ def test_the_wider_set_has_long_documents():
 
 def test_prompts_are_chosen_by_id_from_either_set():
     assert [p["id"] for p in choose("story,ja_chat")] == ["story", "ja_chat"]
-    assert choose(wide=True) == WIDE
+    assert choose(wide=True) == MORE
     with pytest.raises(SystemExit, match="There is no prompt 'nonsense'"):
         choose("nonsense")

@@ -5,7 +5,6 @@ minutes on one core, and 90 MB of download the first time.
 """
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.none import NoDrafter
 from foredraft.engine.generator import Generator
 from foredraft.engine.request import Request
+from foredraft.rivals.prompts import EIGHT
 from foredraft.targets.base import Rows
 from foredraft.targets.torch_hf import TorchTarget, load_target
 from foredraft.targets.weights import load
@@ -27,7 +27,7 @@ from foredraft.targets.weights import load
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
 NAME = "smollm2"
-PROMPTS = Path(__file__).parents[2] / "benchmarks" / "prompts.jsonl"
+
 BITWISE_TOKENS = 128
 """A prompt: 8 prompts and two drafters compare 2,048 tokens."""
 PLAIN_TOKENS = 80
@@ -40,7 +40,7 @@ def target() -> TorchTarget:
 
 @pytest.fixture(scope="module")
 def prompts(target: TorchTarget) -> dict[str, list[int]]:
-    lines = [json.loads(line) for line in PROMPTS.read_text("utf-8").splitlines()]
+    lines = [json.loads(line) for line in EIGHT.read_text("utf-8").splitlines()]
     return {line["id"]: target.tokenizer.chat(line["messages"]) for line in lines}
 
 
