@@ -32,7 +32,7 @@ from engines.ov import OpenVINO
 from engines.pair import FORMS
 from foredraft.core.errors import ForedraftError
 from foredraft.targets import hub
-from foredraft.targets.weights import Kind, resolve
+from foredraft.targets.source import Kind, resolve
 from prompts import choose
 from report import publish
 

@@ -15,8 +15,9 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 from foredraft.core.errors import ForedraftError
 from foredraft.targets import hub
 from foredraft.targets.packed import HalfLinear, has_half
+from foredraft.targets.source import Kind, Source, resolve
 from foredraft.targets.torch_hf import load_target
-from foredraft.targets.weights import Kind, Source, load, resolve
+from foredraft.targets.weights import load
 from tests.targets import tiny_gguf
 
 CPU = torch.device("cpu")

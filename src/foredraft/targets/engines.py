@@ -35,7 +35,7 @@ class Placement:
         "auto" is llama.cpp for a GGUF if it is installed, unless a setting asks for what only
         PyTorch does; PyTorch for all else.
         """
-        from foredraft.targets.weights import resolve
+        from foredraft.targets.source import resolve
 
         if asked not in ENGINES:
             raise ForedraftError(f"Unknown engine {asked!r}; choose one of {', '.join(ENGINES)}.")

@@ -10,8 +10,8 @@ from foredraft.targets.gguf import GGUFTarget
 from foredraft.targets.gguf_file import GGUFFile
 from foredraft.targets.llama import Model, offloads
 from foredraft.targets.llama_probe import repacking_works
+from foredraft.targets.source import fetch, resolve
 from foredraft.targets.tokenizer import Tokenizer
-from foredraft.targets.weights import fetch, resolve
 
 
 def load_gguf(name: str, placement: Placement, progress: Progress | None = None) -> GGUFTarget:

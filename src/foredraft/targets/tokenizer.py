@@ -1,7 +1,6 @@
 """A model's tokenizer: text and chats to ids and back, and where the model ends a turn."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, Self
 from foredraft.core.errors import ForedraftError
 from foredraft.targets.base import TextCodec
 from foredraft.targets.gguf_file import GGUFFile
+from foredraft.targets.pieces import differing, is_padding, speller
 from foredraft.targets.quiet import first_line, quiet
 
 # A GGUF has no generation config, so ends of turn are known by name, as in llama.cpp.
@@ -17,7 +17,6 @@ _ENDS = {
     *("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<end_of_turn>", "<|end_of_turn|>"),
     *("<|endoftext|>", "<|end_of_text|>", "<EOT>"),
 }
-_PADDING = re.compile(r"\[PAD\d+\]")
 
 
 class Tokenizer:
@@ -135,14 +134,13 @@ class Tokenizer:
         """
         if not isinstance(other, Tokenizer):
             return "The tokenizers differ: they are of different kinds."
-        pairs = list(zip(self._pieces, other._pieces, strict=False))
-        differing = [i for i, (a, b) in enumerate(pairs) if a != b and None not in (a, b)]
-        if not differing:
+        different = differing(self._pieces, other._pieces)
+        if not different:
             return None
-        first = differing[0]
+        first, shared = different[0], min(len(self._pieces), len(other._pieces))
         return (
             f"The tokenizers differ: token {first} is {self.piece(first)!r} in one and "
-            f"{other.piece(first)!r} in the other, and {len(differing):,} of {len(pairs):,} shared "
+            f"{other.piece(first)!r} in the other, and {len(different):,} of {shared:,} shared "
             "ids stand for other text."
         )
 
@@ -150,38 +148,14 @@ class Tokenizer:
     def _pieces(self) -> list[bytes | None]:
         """The bytes each id stands for, None for padding entries and holes."""
         added = {i: token.content for i, token in self._hf.added_tokens_decoder.items()}
-        byte_level = "ByteLevel" in repr(self._hf.backend_tokenizer.decoder)
-        spell = _from_byte_level if byte_level else _from_sentencepiece
+        spell = speller("ByteLevel" in repr(self._hf.backend_tokenizer.decoder))
         pieces: list[bytes | None] = [None] * self.vocab_size
         for token, i in self._hf.get_vocab().items():
             if i in added:
                 pieces[i] = added[i].encode()
-            elif not _PADDING.fullmatch(token):
+            elif not is_padding(token):
                 pieces[i] = spell(token)
         return pieces
-
-
-def _byte_alphabet() -> dict[str, int]:
-    """The printable character that stands for each byte in GPT-2's byte-level vocabularies."""
-    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [b for b in range(256) if b not in printable]
-    return {chr(b): b for b in printable} | {chr(256 + n): b for n, b in enumerate(others)}
-
-
-_BYTES = _byte_alphabet()
-
-
-def _from_byte_level(token: str) -> bytes:
-    try:
-        return bytes(_BYTES[c] for c in token)
-    except KeyError:  # an entry that is text as it stands
-        return token.encode()
-
-
-def _from_sentencepiece(token: str) -> bytes:
-    if re.fullmatch(r"<0x[0-9A-F]{2}>", token):
-        return bytes([int(token[3:5], 16)])
-    return token.replace("▁", " ").encode()
 
 
 def _folder_ends(folder: Path) -> tuple[int, ...]:
