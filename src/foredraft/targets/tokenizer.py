@@ -85,6 +85,11 @@ class Tokenizer:
         """Whether `chat` works; base models come without a chat template."""
         return bool(self._hf.chat_template)
 
+    def to_json(self) -> str:
+        """The tokenizer as a tokenizer.json holds it."""
+        made: str = self._hf.backend_tokenizer.to_str()
+        return made
+
     def encode(self, text: str) -> list[int]:
         """Raw text as the model expects it, with BOS where the model wants one."""
         ids: list[int] = self._hf(text, verbose=False)["input_ids"]

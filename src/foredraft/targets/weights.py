@@ -8,6 +8,7 @@ import torch
 from foredraft.core.errors import ForedraftError
 from foredraft.targets import folder_model, gguf_model
 from foredraft.targets.base import Progress
+from foredraft.targets.folder_config import config_of
 from foredraft.targets.gguf_config import architecture_of
 from foredraft.targets.gguf_file import GGUFFile
 from foredraft.targets.source import fetch, resolve
@@ -33,7 +34,7 @@ def load(
     report = progress or (lambda what, done, total: None)
     path = fetch(resolve(name), report)
     if path.is_dir():
-        config = folder_model.config_of(path)
+        config = config_of(path)
         tokenizer = Tokenizer.from_folder(path)
         model = folder_model.build(path, config, dtype)
     else:
