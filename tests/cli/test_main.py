@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-COMMANDS = ([], ["run"], ["chat"], ["pull"], ["simulate"])
+COMMANDS = ([], ["run"], ["chat"], ["check"], ["pull"], ["simulate"])
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

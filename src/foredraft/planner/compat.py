@@ -86,7 +86,7 @@ def judge(target: ModelFacts, draft: ModelFacts, context: int | None = None) -> 
 def _refuse(target: ModelFacts, draft: ModelFacts) -> None:
     if target.head:
         raise ForedraftError(
-            f"{target.name} is a {target.head} head, not a model by itself; name the model it was "
+            f"{target.name} is {target.head.phrase}, not a model by itself; name the model it was "
             "trained for as TARGET and the head as DRAFT."
         )
     for model in (target, draft):
@@ -103,7 +103,7 @@ def _notes(pair: Pair) -> list[str]:
     notes = []
     if draft.head:
         notes.append(
-            f"{draft.name} is a {draft.head} head"
+            f"{draft.name} is {draft.head.phrase}"
             + (f", trained for {draft.made_for}." if draft.made_for else ".")
             + " It drafts for the one target whose hidden states it was trained on; equal sizes "
             "do not prove that this is it."

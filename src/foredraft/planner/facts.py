@@ -27,6 +27,11 @@ class Head(StrEnum):
     DFLASH = "DFlash"
     DSPARK = "DSpark"
 
+    @property
+    def phrase(self) -> str:
+        spoken = self in (Head.EAGLE, Head.EAGLE3, Head.MTP)
+        return f"{'an' if spoken else 'a'} {self} head"
+
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:

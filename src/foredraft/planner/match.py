@@ -31,6 +31,12 @@ class Match:
         return self.differing == 0
 
     @property
+    def near(self) -> bool:
+        """Whether at most one id in a hundred differs, as between releases of a family: an engine
+        that does not look drafts with such a pair, and refuses the odd ones as it meets them."""
+        return 100 * self.differing <= self.shared
+
+    @property
     def sentence(self) -> str:
         if self.first is None:
             return f"All {self.shared:,} shared token ids stand for the same text."

@@ -66,12 +66,13 @@ def _explained(url: str) -> Iterator[None]:
     try:
         yield
     except HTTPError as error:
-        why = _MISSING.get(error.code, f"answers {error.code} {error.reason}")
+        said = _MISSING.get(error.code, f"answers {error.code} {error.reason}")
         raise ForedraftError(
-            f"{url} cannot be read: the server {why}; check the address in a browser."
+            f"{url} cannot be read: the server {said}; check the address in a browser."
         ) from error
     except (OSError, HTTPException, ValueError) as error:
+        why = getattr(error, "reason", None) or error
         raise ForedraftError(
-            f"{url} cannot be read ({getattr(error, 'reason', None) or error}); check the address "
+            f"{url} cannot be read ({getattr(why, 'strerror', None) or why}); check the address "
             "and the network."
         ) from error

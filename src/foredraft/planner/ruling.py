@@ -39,6 +39,10 @@ class Pair:
         return self.match is not None and self.match.same
 
     @property
+    def near(self) -> bool:
+        return self.match is not None and self.match.near
+
+    @property
     def difference(self) -> str:
         """How the tokenizers agree, as a sentence."""
         return self.match.sentence if self.match else "One of them has no tokenizer to compare."

@@ -13,23 +13,29 @@ from foredraft.planner.ruling import (
 )
 
 _GGUF = "Load the original repositories, or GGUF with from_pretrained(folder, gguf_file=…). "
+_SNAPSHOT = "Use llama.cpp or foredraft, which restore the state from a snapshot."
 
 
 def rule(pair: Pair) -> Ruling:
     """What `target.generate(assistant_model=draft)` does."""
-    for model, what in ((pair.target, "target"), (pair.draft, "draft")):
-        if model.is_recurrent and model.head is None:
-            return no(
-                f"The {what} ({model.architecture}) keeps a recurrent state, which Transformers "
-                "cannot take back after a refused draft.",
-                "Use llama.cpp or foredraft, which restore it from a snapshot.",
-            )
+    if pair.target.is_recurrent:
+        return no(
+            f"It refuses targets ({pair.target.architecture}) whose recurrent state cannot be cut "
+            "back.",
+            _SNAPSHOT,
+        )
     if pair.draft.head:
         return _head(pair, pair.draft.head)
+    if pair.draft.is_recurrent:
+        return no(
+            f"It would start, but never puts back the recurrent state of the draft "
+            f"({pair.draft.architecture}): after the first refused token its drafts are off.",
+            _SNAPSHOT,
+        )
     left, right = pair.target.vocab_size, pair.draft.vocab_size
     gguf = pair.others(Format.TRANSFORMERS)
     load = _GGUF if gguf else ""
-    if left == right and not pair.same:
+    if left == right and not pair.near:
         return no(
             "It compares vocabulary sizes only, which agree, so it would start and refuse the "
             f"tokenizers that could mend it; drafts would almost never be accepted. "
@@ -48,12 +54,13 @@ def rule(pair: Pair) -> Ruling:
         )
     if gguf:
         return with_setting(
-            f"Both have vocab_size {left:,} and the same tokens; {listed(gguf, 'is', 'are')} GGUF, "
+            f"Both have vocab_size {left:,}. {pair.difference} {listed(gguf, 'is', 'are')} GGUF, "
             "which it reads for some architectures.",
             f"{load}generate(…, assistant_model=draft)",
         )
     return yes(
-        f"Both have vocab_size {left:,} and the same tokens: generate(…, assistant_model=draft)."
+        f"Both have vocab_size {left:,}. {pair.difference} Use it with "
+        "generate(…, assistant_model=draft)."
     )
 
 

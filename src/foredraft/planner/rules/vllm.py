@@ -29,7 +29,7 @@ def rule(pair: Pair) -> Ruling:
     if pair.draft.head:
         return _head(pair, pair.draft.head)
     left, right = pair.target.vocab_size, pair.draft.vocab_size
-    if left == right and not pair.same:
+    if left == right and not pair.near:
         return no(
             f"It compares vocabulary sizes only, which agree, so it would start; but drafts would "
             f"almost never be accepted. {pair.difference}",
@@ -37,11 +37,11 @@ def rule(pair: Pair) -> Ruling:
         )
     gguf = pair.others(Format.TRANSFORMERS)
     if left == right:
-        reason = f"Both configurations say vocab_size {left:,}." + _context(pair)
+        reason = f"Both configurations say vocab_size {left:,}. {pair.difference}{_context(pair)}"
         if gguf:
             return with_setting(
-                f"{reason} {listed(gguf, 'is', 'are')} GGUF, which needs a plug-in and a GPU and is "
-                "experimental; nothing is documented about drafting with it.",
+                f"{reason} {listed(gguf, 'is', 'are')} GGUF, which needs a plug-in and a GPU; it "
+                "is experimental, and nothing is documented about drafting with it.",
                 _GGUF + _setting(pair, "draft_model"),
             )
         return yes(f"{reason} Start it with {_setting(pair, 'draft_model')}")
@@ -62,7 +62,8 @@ def _head(pair: Pair, head: Head) -> Ruling:
         return no(f"vLLM 0.33 has no {head} drafting any more.", SAME_FAMILY)
     if gguf := pair.others(Format.TRANSFORMERS):
         return no(
-            f"It reads {head} heads and their targets in Transformers' format; {listed(gguf, 'is', 'are')} GGUF.",
+            f"It reads {head} heads and their targets in Transformers' format, and "
+            f"{listed(gguf, 'is', 'are')} GGUF.",
             "Serve the original Hugging Face models.",
         )
     return with_setting(
