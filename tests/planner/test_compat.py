@@ -105,3 +105,15 @@ def test_a_folder_with_a_gguf_file(tmp_path):
         "transformers": "with_setting",
     }
     assert found.memory.context == 256
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("draft", "verdict"),
+    [("qwen2.5-coder-0.5b", "yes"), ("smollm2", "no"), ("gemma-3-270m", "no")],
+)
+def test_real_weights(draft, verdict):
+    found = check("qwen2.5-coder-1.5b", draft, None, lambda what, done, total: None)
+    assert found.engines["foredraft"].verdict.value == verdict
+    assert found.engines["lmstudio"].verdict.value == verdict
+    assert found.memory.target.kv_bytes == 28 * 2 * 2 * 128 * 8192 * 2

@@ -11,14 +11,8 @@ PROMPT = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6]])
 
 
 def generate(target, draft, tokens=6, **options):
-    return target.generate(
-        PROMPT,
-        assistant_model=draft,
-        max_new_tokens=tokens,
-        do_sample=False,
-        pad_token_id=0,
-        **options,
-    )
+    options |= {"max_new_tokens": tokens, "do_sample": False, "pad_token_id": 0}
+    return target.generate(PROMPT, assistant_model=draft, **options)
 
 
 def test_equal_sizes_start_whatever_the_tokens_mean():

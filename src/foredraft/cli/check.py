@@ -40,10 +40,9 @@ def check(
 ) -> None:
     """Can DRAFT draft for TARGET: in foredraft, llama.cpp, LM Studio, Ollama, vLLM, Transformers?
 
-    From configurations, tokenizers and headers alone; weights are not read. Each no comes with its
-    reason and, where there is one, the way round it.
+    Read from configurations, tokenizers and headers alone: no weights are loaded.
 
-    Exit status: 0 if at least one engine can, 1 if none can, 2 if something cannot be read.
+    The status is 0 if at least one engine can, 1 if none can, 2 for bad input.
     """
     with Bar(f"Reading {target} and {draft}") as bar:
         found = check_pair(target, draft, context, bar)

@@ -6,7 +6,7 @@ from typing import Any
 
 from foredraft.core.errors import ForedraftError
 from foredraft.planner.facts import ModelFacts
-from foredraft.planner.match import as_object, match
+from foredraft.planner.match import as_object, compared, match
 from foredraft.planner.memory import Memory, memory
 from foredraft.planner.read import read
 from foredraft.planner.rules import foredraft, llama_cpp, lmstudio, ollama, transformers, vllm
@@ -30,27 +30,15 @@ class Check:
 
     def to_dict(self) -> dict[str, Any]:
         """The object of --json."""
-        found = self.pair.match
-        first = found.first if found else None
-        tokenizers = {
-            "target": as_object(self.pair.target),
-            "draft": as_object(self.pair.draft),
-            "same": found.same if found else None,
-            "shared_ids": found.shared if found else None,
-            "differing_ids": found.differing if found else None,
-            "first_difference": first and dict(zip(("id", "target", "draft"), first, strict=True)),
-            "merges_equal": found.merges if found else None,
-            "roles_that_differ": {role: list(ids) for role, ids in found.roles.items()}
-            if found
-            else None,
-            "add_bos_equal": found.add_bos if found else None,
-            "chat_template_equal": found.template if found else None,
-        }
         return {
             "target": self.pair.target.name,
             "draft": self.pair.draft.name,
             "engines": {name: asdict(ruling) for name, ruling in self.engines.items()},
-            "tokenizers": tokenizers,
+            "tokenizers": {
+                "target": as_object(self.pair.target),
+                "draft": as_object(self.pair.draft),
+                **compared(self.pair.match),
+            },
             "memory": asdict(self.memory),
             "notes": list(self.notes),
         }

@@ -33,7 +33,8 @@ def head_of_config(config: Mapping[str, Any], tensors: Collection[str]) -> Head 
         return found
     names = [*(config.get("architectures") or ()), config.get("model_type") or ""]
     told = " ".join(map(str, names)).lower().replace("_", "")
-    if found := next((head for name, head in _NAMES if name in told), None):
+    sees = "conditionalgeneration" in told  # Eagle is also a family of models that see
+    if not sees and (found := next((head for name, head in _NAMES if name in told), None)):
         return found
     if "medusa_num_heads" in config or any(name.startswith("medusa_") for name in tensors):
         return Head.MEDUSA

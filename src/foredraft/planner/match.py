@@ -68,6 +68,21 @@ def match(target: Vocabulary, draft: Vocabulary) -> Match:
     )
 
 
+def compared(found: Match | None) -> dict[str, Any]:
+    """Both sides' part of `tokenizers` in --json; all null where one has no tokenizer."""
+    first = found.first if found else None
+    return {
+        "same": found and found.same,
+        "shared_ids": found and found.shared,
+        "differing_ids": found and found.differing,
+        "first_difference": first and dict(zip(("id", "target", "draft"), first, strict=True)),
+        "merges_equal": found and found.merges,
+        "roles_that_differ": found and {role: list(ids) for role, ids in found.roles.items()},
+        "add_bos_equal": found and found.add_bos,
+        "chat_template_equal": found and found.template,
+    }
+
+
 def as_object(model: ModelFacts) -> dict[str, Any] | None:
     """One side of `tokenizers` in --json."""
     tokens = model.vocabulary

@@ -7,7 +7,7 @@ from foredraft.planner.turns import end_of_turn
 from foredraft.targets.gguf_header import GGUFHeader
 from foredraft.targets.pieces import is_padding, speller
 
-_CONTROL, _USER, _UNUSED = 3, 4, 5
+_NORMAL, _CONTROL, _USER = 1, 3, 4
 _BYTE_LEVEL = "gpt2"
 _FIELDS = {"bos": "bos", "eos": "eos", "eot": "eot", "pad": "padding", "unk": "unknown"}
 # What llama.cpp takes where a file does not say whether texts begin with BOS or end with EOS.
@@ -29,9 +29,14 @@ def vocabulary(header: GGUFHeader) -> Vocabulary | None:
     if not tokens:
         return None
     kind, pre = str(field("model")), field("pre")
-    types = field("token_type") or [1] * len(tokens)
     spell = speller(kind == _BYTE_LEVEL)
-    literal = (_CONTROL, _USER)
+
+    def piece(token: str, type_: int) -> bytes | None:
+        if type_ in (_CONTROL, _USER):
+            return token.encode()
+        return None if is_padding(token) else spell(token)
+
+    types = field("token_type") or [_NORMAL] * len(tokens)
     stated = {role: field(f"{name}_token_id") for role, name in _FIELDS.items()}
     roles = {role: i for role, i in stated.items() if isinstance(i, int)}
     if "eot" not in roles and (eot := end_of_turn(tokens)) is not None:
@@ -41,14 +46,7 @@ def vocabulary(header: GGUFHeader) -> Vocabulary | None:
     return Vocabulary(
         kind=kind,
         tokens=tuple(tokens),
-        pieces=tuple(
-            None
-            if type_ == _UNUSED and is_padding(token)
-            else token.encode()
-            if type_ in literal
-            else spell(token)
-            for token, type_ in zip(tokens, types, strict=False)
-        ),
+        pieces=tuple(map(piece, tokens, types)),
         merges=None if merges is None else tuple(merges),
         roles=roles,
         # Gemma 4 gets a BOS whatever its file says.

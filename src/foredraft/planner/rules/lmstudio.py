@@ -25,8 +25,8 @@ def rule(pair: Pair) -> Ruling:
         return no(f"{difference} Its list offers drafts of the same vocabulary only.", SAME_FAMILY)
     if others := pair.others(Format.GGUF):
         return with_setting(
-            f"The vocabularies agree, but {listed(others, 'is', 'are')} neither GGUF nor MLX.",
-            "Load both models as GGUF (or both as MLX), then choose the draft in the chat's "
+            f"The vocabularies agree, but {listed(others, 'is', 'are')} not GGUF.",
+            "Load both models as GGUF, or both as MLX, then choose the draft in the chat's "
             "sidebar under Speculative Decoding (Power User mode).",
         )
     if {pair.target.architecture, pair.draft.architecture} & _HIDDEN:
