@@ -10,7 +10,7 @@ import typer
 from typer.main import get_command
 
 from foredraft import __version__
-from foredraft.cli import chat, pull, run, simulate
+from foredraft.cli import bench, chat, pull, run, simulate, watch
 from foredraft.core.errors import ForedraftError
 
 app = typer.Typer(
@@ -21,6 +21,8 @@ app = typer.Typer(
 app.command()(run.run)
 app.command()(chat.chat)
 app.command()(pull.pull)
+app.command()(bench.bench)
+app.command()(watch.watch)
 app.add_typer(simulate.app, name="simulate")
 
 
