@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from statistics import median
+from statistics import geometric_mean, median
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from foredraft.rivals.prompts import Sample
 from foredraft.rivals.ratios import speedup
 
 VERSION = 1
-_LEARNED = 1.1
+_LEARNED = 1.05
 """From this ratio of later repeats to the first on, a server is said to remember."""
 _STRAY = 1.02
 """From this ratio of tokens counted to tokens asked for, others are said to use the server."""
@@ -164,11 +164,14 @@ def _strangers(bench: Bench, side: str) -> Iterator[str]:
 
 
 def _memory(bench: Bench) -> Iterator[str]:
-    by_prompt = bench.ratios()
+    """Whether later repeats gained more than the first for sure, as after texts that were kept."""
+    by_prompt = {prompt: found for prompt, found in bench.ratios().items() if len(found) > 1}
+    rise = speedup({p: [geometric_mean(found[1:]) / found[0]] for p, found in by_prompt.items()})
+    if rise is None or rise.low is None or rise.low < _LEARNED:
+        return
     first = speedup({prompt: found[:1] for prompt, found in by_prompt.items()})
-    later = speedup({prompt: found[1:] for prompt, found in by_prompt.items()})
-    if first and later and later.value > _LEARNED * first.value:
-        yield (
-            f"The first repeat gained {first.value:.2f}x and later ones {later.value:.2f}x: the "
-            "server remembers texts that it has answered, and only the first repeat is new to it."
-        )
+    assert first is not None
+    yield (
+        f"The first repeat gained {first.value:.2f}x and later ones {rise.value:.2f} times that: "
+        "the server remembers texts that it has answered, and only the first repeat is new to it."
+    )

@@ -70,9 +70,9 @@ class Watch:
         """The rates of every `interval` seconds, without end."""
         while True:
             time.sleep(max(0.0, self._at + interval - time.monotonic()))
-            now, totals = time.monotonic(), self._read()
-            yield rates(totals.since(self._last), now - self._at)
-            self._last, self._at = totals, now
+            last, at = self._last, self._at
+            self._last, self._at = self._read(), time.monotonic()
+            yield rates(self._last.since(last), self._at - at)
 
     def summary(self) -> Rates:
         """The rates from the first reading to the last."""
