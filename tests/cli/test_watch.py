@@ -23,7 +23,7 @@ def test_once(call):
     assert (done.status, done.err) == (0, "")
     assert done.out == (
         "Since its start: 100 tokens, 40 of 60 drafted accepted (0.67; by position 0.90 0.70 0.40),"
-        " 1.67 tokens/pass, 25.00 tok/s an answer.\n"
+        " 1.67 tokens/pass, 25.0 tok/s for each.\n"
     )
 
 
@@ -41,7 +41,7 @@ def test_a_server_that_ends_leaves_a_summary(call):
         done = call("watch", server.url, "--interval", "0.1")
     assert done.status == 2
     head, line, summary = done.out.splitlines()
-    assert head.split()[:4] == ["tok/s", "one's", "drafted", "accepted"]
+    assert head.split()[:4] == ["tok/s", "each", "drafted", "accepted"]
     assert line.split()[1:6] == ["40.0", "30", "20", "0.67", "2.00"]
     assert line.split()[7:] == ["0.90", "0.60", "0.50"]
     assert summary.startswith("In all, 0 s: 40 tokens, 20 of 30 drafted accepted (0.67;")

@@ -109,16 +109,27 @@ def bench(
         "off_body": switch,
     }
     result = as_object(found, samples, setting)
-    if out is not None:
-        write_whole(out, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
-    if as_json:
-        typer.echo(json.dumps(result))
-    else:
-        show(found, samples, sides[ON].model)
+    try:
+        if out is not None:
+            _write(out, result)
+    finally:
+        if as_json:
+            typer.echo(json.dumps(result))
+        else:
+            show(found, samples, sides[ON].model)
     if found.error == INTERRUPTED:
         raise typer.Exit(130)
     if found.error is not None:
         raise ForedraftError(found.error)
+
+
+def _write(out: Path, result: dict[str, Any]) -> None:
+    try:
+        write_whole(out, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise ForedraftError(
+            f"What was measured cannot be written to {out} ({error.strerror}); it is above."
+        ) from error
 
 
 def _fields(text: str | None, name: str) -> dict[str, Any]:

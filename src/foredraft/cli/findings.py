@@ -132,7 +132,7 @@ def _verdict(one: Parity) -> str:
 def _times(gain: float | None) -> str:
     if gain is None:
         return _UNKNOWN
-    return f"{gain:.2f}x" if gain >= 1 else f"[red]{gain:.2f}x ↓[/red]"
+    return f"{gain:.2f}x" if round(gain, 2) >= 1 else f"[red]{gain:.2f}x ↓[/red]"
 
 
 def _number(value: float | None, form: str = ".1f", scale: float = 1) -> str:

@@ -12,7 +12,7 @@ from foredraft.rivals.openai import Server
 from foredraft.rivals.rates import Rates, Watch, counted, hint, rates
 
 _UNKNOWN = "–"
-_HEAD = ("tok/s", "one's", "drafted", "accepted", "share", "tok/pass", "running", "by position")
+_HEAD = ("tok/s", "each", "drafted", "accepted", "share", "tok/pass", "running", "by position")
 _WIDTHS = (7, 7, 8, 8, 6, 8, 7)
 _EVERY = 20
 """Rows after which the head is repeated."""
@@ -35,9 +35,9 @@ def watch(
 ) -> None:
     """Show a running server's drafting, a line each interval, until Ctrl-C.
 
-    tok/s is what it generates for all, one's the speed of one answer; share
-    is accepted / drafted (not α, as these servers do not tell what was never
-    judged); tok/pass counts passes without a draft too; by position, which
+    tok/s is what it generates for all, each the speed of one answer; share is
+    accepted / drafted (not α, as these servers do not tell what was never
+    judged); tok/pass counts passes without a draft too; by position says which
     share of the drafts was accepted that far.
     """
     with closing(Server.at(url, timeout, api_key)) as server:
@@ -69,13 +69,12 @@ def _sum_up(row: Rates, as_json: bool, title: str) -> None:
         taken = f"{row.accepted} of {row.drafted} drafted accepted ({row.accepted_of_drafted:.2f}"
         by = _positions(row)
         parts.append(f"{taken}; by position {by})" if by else f"{taken})")
-    for value, unit in (
-        (row.tokens_per_target_pass, "tokens/pass"),
-        (row.tokens_per_s, "tok/s"),
-        (row.decode_tokens_per_s, "tok/s an answer"),
-    ):
-        if value is not None:
-            parts.append(f"{value:.2f} {unit}")
+    known = (
+        (row.tokens_per_target_pass, ".2f", "tokens/pass"),
+        (row.tokens_per_s, ".1f", "tok/s for all"),
+        (row.decode_tokens_per_s, ".1f", "tok/s for each"),
+    )
+    parts += [f"{value:{form}} {unit}" for value, form, unit in known if value is not None]
     typer.echo(", ".join(parts) + ".")
 
 

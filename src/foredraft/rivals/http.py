@@ -60,7 +60,8 @@ def plainly(url: str, timeout: float) -> Iterator[None]:
         raise silent(url, timeout) from error
     except httpx2.ConnectError as error:
         raise ForedraftError(
-            f"Nothing answers at {url} ({said(str(error))}); start the server or check the address."
+            f"Nothing answers at {url} ({re.sub(r'^.Errno -?[0-9]+. ', '', said(str(error)))}); "
+            "start the server or check the address."
         ) from error
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
         raise ForedraftError(
