@@ -1,6 +1,7 @@
 """`foredraft bench`: what a person and a program get, whole and in part."""
 
 import json
+import subprocess
 import sys
 
 import pytest
@@ -118,6 +119,14 @@ def test_a_server_that_dies_leaves_what_was_measured(call, prompts, tmp_path):
     assert kept["error"] in done.err
 
 
+def test_what_cannot_be_written_is_shown(call, prompts, tmp_path):
+    with serving() as only:
+        done = call("bench", only.url, *prompts, "--repeats", "1", "--out", str(tmp_path))
+    assert done.status == 2
+    assert f"tiny on {only.url}" in done.out
+    assert "What was measured cannot be written" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -138,6 +147,11 @@ def test_bad_settings_are_refused_before_anything_is_asked(refuse, arguments, sa
 def test_a_server_that_is_none(refuse):
     with serving(models=json_page({"error": "Unexpected endpoint"})) as only:
         refuse("bench", only.url, says="reports an error (Unexpected endpoint)")
+
+
+def test_help_does_not_load_the_library():
+    code = "import sys, foredraft.cli.main; sys.exit('httpx2' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_without_the_library(refuse, monkeypatch):
