@@ -10,7 +10,7 @@ import typer
 from typer.main import get_command
 
 from foredraft import __version__
-from foredraft.cli import chat, pull, run, simulate
+from foredraft.cli import chat, plan, pull, run, simulate
 from foredraft.core.errors import ForedraftError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 app.command()(run.run)
 app.command()(chat.chat)
+app.command()(plan.plan)
 app.command()(pull.pull)
 app.add_typer(simulate.app, name="simulate")
 
