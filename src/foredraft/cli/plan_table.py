@@ -29,7 +29,7 @@ def show(plan: Plan) -> None:
     console.print(
         f"\nA plain token takes {_ms(plan.plain_step_s)} ms. A target pass costs, by rows and"
     )
-    console.print(f"in plain ones: {prices}.")
+    console.print(f"plain ones: {prices}.")
     if len(plan.kinds) > 1:
         found = ", ".join(f"{n} {k.predicted_speedup:.2f}x" for n, k in plan.kinds.items())
         console.print(f"By kind of prompt: {found}.")
