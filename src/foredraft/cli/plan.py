@@ -58,6 +58,9 @@ def plan(
     out: Annotated[
         Path | None, typer.Option(help="Store the plan as JSON, for `export`.", metavar="FILE")
     ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the plan as JSON and nothing else.")
+    ] = False,
 ) -> None:
     """Measure this machine and these prompts, and say whether to speculate, with what, and why.
 
@@ -83,7 +86,7 @@ def plan(
         made = inquire(inquiry, settings.placement(), bar)
     if out is not None:
         made.write(out)
-    if settings.json:
+    if as_json:
         print(json.dumps(made.to_dict(), ensure_ascii=False))
         return
     from foredraft.cli.plan_table import show
