@@ -10,7 +10,7 @@ import typer
 from typer.main import get_command
 
 from foredraft import __version__
-from foredraft.cli import bench, chat, pull, run, simulate, watch
+from foredraft.cli import bench, chat, plan, pull, run, simulate, watch
 from foredraft.core.errors import ForedraftError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 app.command()(run.run)
 app.command()(chat.chat)
+app.command()(plan.plan)
 app.command()(pull.pull)
 app.command()(bench.bench)
 app.command()(watch.watch)
