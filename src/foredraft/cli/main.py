@@ -10,7 +10,7 @@ import typer
 from typer.main import get_command
 
 from foredraft import __version__
-from foredraft.cli import chat, pull, run, simulate
+from foredraft.cli import chat, export, lint_config, pull, run, simulate
 from foredraft.core.errors import ForedraftError
 
 app = typer.Typer(
@@ -21,6 +21,8 @@ app = typer.Typer(
 app.command()(run.run)
 app.command()(chat.chat)
 app.command()(pull.pull)
+app.command()(export.export)
+app.command("lint-config", context_settings=lint_config.REST)(lint_config.lint_config)
 app.add_typer(simulate.app, name="simulate")
 
 
