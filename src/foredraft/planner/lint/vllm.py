@@ -32,6 +32,11 @@ _WITH_A_MODEL = {"draft_model", "eagle", "eagle3", "mtp", "dflash", "dspark"}
 _METHODS = _WITH_A_MODEL | {
     *("ngram", "ngram_gpu", "suffix", "custom_class", "extract_hidden_states")
 }
+_CONFIG = ("--speculative-config", "-sc")
+_NO_JSON = (
+    "cannot be read as JSON with a method and num_speculative_tokens.",
+    'Write it in single quotes: \'{"method": "ngram", "num_speculative_tokens": 4}\'.',
+)
 _SCHEDULE = "num_speculative_tokens_per_batch_size"
 
 
@@ -65,9 +70,11 @@ def recognises(text: str) -> bool:
 def findings(text: str) -> list[Finding]:
     """What stops vLLM, does nothing in it, slows it down or changes its text."""
     given = flags(text)
-    found = check(ENGINE, _COMMAND_RULES, given)
-    for config in [*_configs(text, given)] or [{}]:
+    found, configs = check(ENGINE, _COMMAND_RULES, given), [*_configs(text, given)]
+    for config in configs or [{}]:
         found += check(ENGINE, _RULES, Speculation(config, given, text))
+    if not configs and "{" in (given.value(*_CONFIG) or ""):
+        found.append(Finding(ENGINE, Severity.ERROR, given.first(*_CONFIG), *_NO_JSON))
     return found
 
 
@@ -194,7 +201,7 @@ _COMMAND_RULES: tuple[Rule[Flags], ...] = (
     Rule(
         Severity.IGNORED,
         lambda given: when(
-            _SCHEDULE in (given.value("--speculative-config", "-sc") or "")
+            _SCHEDULE in (given.value(*_CONFIG) or "")
             and given.number("--data-parallel-size", "-dp", default=1) > 1,
             given.first("--data-parallel-size", "-dp"),
         ),
