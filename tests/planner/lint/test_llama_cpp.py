@@ -91,6 +91,14 @@ def test_the_environment_is_read_too() -> None:
     assert found(f"{model}\nexport LLAMA_ARG_SPEC_TYPE=draft-simple") == []
 
 
+def test_a_variable_that_nothing_reads_is_ignored_where_its_flag_is_an_error() -> None:
+    assert found("LLAMA_ARG_CTX_SIZE_DRAFT=512") == [(IGNORED, "LLAMA_ARG_CTX_SIZE_DRAFT 512")]
+
+
+def test_each_removed_flag_is_a_finding() -> None:
+    assert len(found(f"{OK} --draft-max 8 --spec-ngram-size-n 4 --spec-ngram-size-m 8")) == 3
+
+
 def test_settings_in_requests_are_ignored() -> None:
     request = """curl localhost:8080/completion -d '{"prompt": "x", "speculative.n_max": 8}'"""
     assert found(request) == [(IGNORED, "speculative.n_max")]

@@ -82,7 +82,7 @@ def drafts_greedily(plan: Plan, choice: Choice, engine: str) -> list[str]:
 
 def _about(plan: Plan, choice: Choice | None) -> str:
     if choice is None:
-        why = plan.why if plan.verdict is Verdict.DO_NOT else "See the note."
+        why = plan.why if advised(plan) is None else "See the note."
         return f"Plain settings, without speculation. {why}"
     drafter = {
         "model": f"The draft model {choice.draft}",

@@ -85,6 +85,7 @@ def _unknown(given: Flags) -> str:
     return when(bool(_types(given) - _TYPES), given.first(*_TYPE))
 
 
+_CONTEXT = "Take it out: a draft model's context is always the target's."
 _RULES: tuple[Rule[Flags], ...] = (
     _gone(
         ("--draft-max", "--draft", "--draft-n", "LLAMA_ARG_DRAFT_MAX"),
@@ -94,14 +95,11 @@ _RULES: tuple[Rule[Flags], ...] = (
         ("--draft-min", "--draft-n-min", "LLAMA_ARG_DRAFT_MIN"),
         "Write --spec-draft-n-min N for a draft model, --spec-ngram-mod-n-min N for ngram-mod.",
     ),
-    _gone(
-        ("--spec-ngram-size-n", "--spec-ngram-size-m", "--spec-ngram-min-hits"),
-        "Write it with the type's name: --spec-ngram-simple-size-n N and the like.",
+    *(
+        _gone((f"--spec-ngram-{name}",), f"Write --spec-ngram-simple-{name}, or another type's.")
+        for name in ("size-n", "size-m", "min-hits")
     ),
-    _gone(
-        ("-cd", "--ctx-size-draft", "LLAMA_ARG_CTX_SIZE_DRAFT"),
-        "Take it out: a draft model's context is always the target's.",
-    ),
+    _gone(("-cd", "--ctx-size-draft"), _CONTEXT),
     _gone(
         ("--spec-replace",),
         "Take it out: vocabularies are not translated any more; use a draft model of the same one.",
@@ -117,6 +115,12 @@ _RULES: tuple[Rule[Flags], ...] = (
         _unknown,
         "names a type that does not exist; llama.cpp stops at the start.",
         f"The types are {', '.join(sorted(_TYPES))}.",
+    ),
+    Rule(
+        Severity.IGNORED,
+        lambda given: given.first("LLAMA_ARG_CTX_SIZE_DRAFT"),
+        "is not read any more.",
+        _CONTEXT,
     ),
     Rule(
         Severity.IGNORED,
