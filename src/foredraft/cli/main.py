@@ -10,7 +10,17 @@ import typer
 from typer.main import get_command
 
 from foredraft import __version__
-from foredraft.cli import bench, chat, plan, pull, run, simulate, watch
+from foredraft.cli import (
+    bench,
+    chat,
+    export,
+    lint_config,
+    plan,
+    pull,
+    run,
+    simulate,
+    watch,
+)
 from foredraft.core.errors import ForedraftError
 
 app = typer.Typer(
@@ -24,6 +34,8 @@ app.command()(plan.plan)
 app.command()(pull.pull)
 app.command()(bench.bench)
 app.command()(watch.watch)
+app.command()(export.export)
+app.command("lint-config", context_settings=lint_config.REST)(lint_config.lint_config)
 app.add_typer(simulate.app, name="simulate")
 
 
