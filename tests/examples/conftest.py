@@ -11,8 +11,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, monkeypatch):
     """A tiny model with its tokenizer and chat template, as `save_pretrained` leaves them."""
+    monkeypatch.setenv("FOREDRAFT_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "tiny"
     tiny_gguf.model("llama").save_pretrained(folder)
     PreTrainedTokenizerFast(
@@ -22,8 +23,3 @@ def folder(tmp_path):
         model_input_names=["input_ids", "attention_mask"],
     ).save_pretrained(folder)
     return folder
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("FOREDRAFT_CACHE", str(tmp_path / "cache"))

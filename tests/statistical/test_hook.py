@@ -1,6 +1,6 @@
 """Texts sampled through `model.generate` are draws from the laws that core/sampling gives them.
 
-Each case draws eight texts of 50 tokens, every token under a law of its own, and judges them as in
+Each case draws four texts of 40 tokens, every token under a law of its own, and judges them as in
 surprise.py. A right hook fails a case once in 1000, had the seed not been fixed, once in 250 over
 the four. Every case must fail against the law without its setting, so none can be lost unseen.
 """
@@ -19,17 +19,18 @@ from foredraft.core.types import FloatArray
 from tests import tiny
 from tests.statistical.fit import FALSE_ALARM
 from tests.statistical.surprise import evidence
+from tests.statistical.test_surprise import relative
 
 PROMPT = [1, 2, 3, 4, 1, 2, 3]
-TEXTS, LENGTH = 8, 50
+TEXTS, LENGTH = 4, 40
 MODEL = {"drafter": "model", "draft_len": 3}
 Settings = dict[str, Any]
 CASES: dict[str, tuple[Settings, SamplingParams, SamplingParams, Settings]] = {
     "temperature": ({"temperature": 0.5}, SamplingParams(0.5), SamplingParams(1.0), MODEL),
     "top-k": (
-        {"temperature": 0.7, "top_k": 2},
-        SamplingParams(0.7, top_k=2),
-        SamplingParams(0.7),
+        {"temperature": 1.0, "top_k": 4},
+        SamplingParams(1.0, top_k=4),
+        SamplingParams(1.0),
         MODEL,
     ),
     "top-p": (
@@ -50,7 +51,7 @@ CASES: dict[str, tuple[Settings, SamplingParams, SamplingParams, Settings]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_sampling(case: str) -> None:
     asked, params, lost, how = CASES[case]
-    model, assistant = tiny.model(), tiny.model(seed=5)
+    model, assistant = tiny.model(), relative().model
     torch.manual_seed(0)
     texts, accepted, rejected = [], 0, 0
     for _ in range(TEXTS):
@@ -69,7 +70,7 @@ def test_sampling(case: str) -> None:
         accepted += made.stats.accepted
         rejected += made.stats.rejected
     assert len({tuple(text) for text in texts}) == TEXTS
-    assert min(accepted, rejected) > 30
+    assert min(accepted, rejected) > 20
     assert p_value(model, texts, params) > FALSE_ALARM
     assert p_value(model, texts, lost) < FALSE_ALARM
 
