@@ -133,6 +133,7 @@ def test_a_persons_defaults_hold_beside_other_options(parrot):
 
 def test_the_command_lists_the_options():
     done = call("models", "--options", "-m", "foredraft")
+    assert done.output.startswith("Foredraft: foredraft\n")
     for name in ("temperature", "top_p", "max_tokens", "seed", "drafter", "draft_model", "model"):
         assert f"{name}: " in done.output
 

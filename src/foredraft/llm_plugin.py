@@ -48,6 +48,9 @@ class NamedModel(llm.Model):  # type: ignore[misc]
         self._name = name
         self._loaded: tuple[tuple[str, str, str | None], Generator] | None = None
 
+    def __str__(self) -> str:
+        return f"Foredraft: {self.model_id}"
+
     def execute(
         self, prompt: Any, stream: bool, response: Any, conversation: Any = None
     ) -> Iterator[str]:
