@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from foredraft.core.errors import ForedraftError
-from foredraft.planner.plan import Choice, Plan, Verdict, VerifyCurve
+from foredraft.planner.plan import Choice, Kind, Plan, Verdict, VerifyCurve
 
-BEST = Choice("model", 3, 0.7, 0.2, 1.5, 1.3, 1.7, draft="small.gguf")
+BEST = Choice("model", 3, 0.7, 0.2, 1.5, 1.3, 1.7, 0.03, draft="small.gguf")
 PLAN = Plan(
     target="big.gguf",
     engine="llama.cpp",
@@ -19,7 +19,7 @@ PLAN = Plan(
     verify_curve=VerifyCurve((1, 2), (1.0, 1.1)),
     plain_step_s=0.05,
     rows=(BEST,),
-    classes={"code": 1.5},
+    kinds={"code": Kind(2, 1.5, (0.8, 0.7, 0.6))},
     notes=("one",),
 )
 

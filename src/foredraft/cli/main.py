@@ -10,7 +10,18 @@ import typer
 from typer.main import get_command
 
 from foredraft import __version__
-from foredraft.cli import chat, check, pull, run, simulate
+from foredraft.cli import (
+    bench,
+    chat,
+    check,
+    export,
+    lint_config,
+    plan,
+    pull,
+    run,
+    simulate,
+    watch,
+)
 from foredraft.core.errors import ForedraftError
 
 app = typer.Typer(
@@ -21,7 +32,12 @@ app = typer.Typer(
 app.command()(run.run)
 app.command()(chat.chat)
 app.command()(check.check)
+app.command()(plan.plan)
 app.command()(pull.pull)
+app.command()(bench.bench)
+app.command()(watch.watch)
+app.command()(export.export)
+app.command("lint-config", context_settings=lint_config.REST)(lint_config.lint_config)
 app.add_typer(simulate.app, name="simulate")
 
 

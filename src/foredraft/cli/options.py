@@ -1,4 +1,4 @@
-"""The settings that `run` and `chat` share, each stated once: name, default, help."""
+"""The settings that commands share, each stated once: name, default, help."""
 
 from dataclasses import dataclass, fields
 from functools import partial
@@ -14,6 +14,7 @@ from foredraft.engine.generator import Generator
 from foredraft.engine.load import load
 from foredraft.engine.request import Request
 from foredraft.targets.base import Progress
+from foredraft.targets.engines import Placement
 
 _PLAIN = SamplingParams()
 _USUAL = Request()
@@ -46,8 +47,8 @@ seed gives, floating-point ties aside. distribution: how likely each text is."
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """What a person may set about a generation."""
+class ModelSettings:
+    """What runs, and on what."""
 
     model: Annotated[str, _model("NAME", _MODEL, "--model", "-m")] = "smollm2"
     dtype: Annotated[str, _model("TYPE", _DTYPE)] = "auto"
@@ -71,29 +72,19 @@ class Settings:
         _model("TYPE", "llama.cpp: how keys and values are kept: f16 by default; q8_0 is half."),
     ] = None
 
-    drafter: Annotated[str, _speculation("METHOD", _DRAFTER)] = "auto"
-    draft_model: Annotated[
-        str | None,
-        _speculation("NAME", "A smaller model with the same tokenizer, which drafts too."),
-    ] = None
-    draft_engine: Annotated[
-        str, _speculation("ENGINE", "What runs the draft model, as --engine does the target.")
-    ] = "auto"
-    draft_greedy: Annotated[
-        bool,
-        _speculation(
-            "", "Draft the draft model's likeliest tokens; sampled by default.", "--draft-greedy"
-        ),
-    ] = False
-    draft_len: Annotated[
-        int | None,
-        _speculation("N", "γ, always this many drafted a round; chosen each round if unset."),
-    ] = _USUAL.draft_len
-    store: Annotated[
-        Path | None,
-        _speculation("FILE", "Remember answers in FILE and draft from them; off by default."),
-    ] = None
-    exactness: Annotated[Exactness, _speculation("LEVEL", _EXACTNESS)] = _USUAL.exactness
+    def placement(self) -> Placement:
+        """Where models run; ForedraftError for a value that its engine checks first."""
+        return Placement(**self._as(Placement))
+
+    def _as(self, kind: type) -> dict[str, Any]:
+        """The fields that `kind` has under the same name."""
+        mine = {item.name for item in fields(self)}
+        return {f.name: getattr(self, f.name) for f in fields(kind) if f.name in mine}
+
+
+@dataclass(frozen=True, slots=True)
+class LawSettings(ModelSettings):
+    """And what shapes p."""
 
     temperature: Annotated[
         float, _sampling("T", "0 (default) takes the likeliest token, 0.7 varies, above 1 wanders.")
@@ -141,13 +132,48 @@ class Settings:
             "N", "A seed gives the same text each time (at distribution with --draft-len only)."
         ),
     ] = None
+    min_tokens: Annotated[
+        int, _ending("N", "No end of text before N tokens; 0 (default) is off.")
+    ] = _PLAIN.min_tokens
+
+    def params(self) -> SamplingParams:
+        """The law that is asked for; ForedraftError for a value out of range."""
+        bias = dict(_bias(text) for text in self.logit_bias or ())
+        tokens = {"logit_bias": bias, "allowed_tokens": _ids(self.allowed_tokens)}
+        return SamplingParams(**self._as(SamplingParams) | tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(LawSettings):
+    """All that a person may set about a generation."""
+
+    drafter: Annotated[str, _speculation("METHOD", _DRAFTER)] = "auto"
+    draft_model: Annotated[
+        str | None,
+        _speculation("NAME", "A smaller model with the same tokenizer, which drafts too."),
+    ] = None
+    draft_engine: Annotated[
+        str, _speculation("ENGINE", "What runs the draft model, as --engine does the target.")
+    ] = "auto"
+    draft_greedy: Annotated[
+        bool,
+        _speculation(
+            "", "Draft the draft model's likeliest tokens; sampled by default.", "--draft-greedy"
+        ),
+    ] = False
+    draft_len: Annotated[
+        int | None,
+        _speculation("N", "γ, always this many drafted a round; chosen each round if unset."),
+    ] = _USUAL.draft_len
+    store: Annotated[
+        Path | None,
+        _speculation("FILE", "Remember answers in FILE and draft from them; off by default."),
+    ] = None
+    exactness: Annotated[Exactness, _speculation("LEVEL", _EXACTNESS)] = _USUAL.exactness
 
     max_new_tokens: Annotated[
         int, _ending("N", "The most tokens to generate.", "--max-new-tokens", "-n")
     ] = _USUAL.max_new_tokens
-    min_tokens: Annotated[
-        int, _ending("N", "No end of text before N tokens; 0 (default) is off.")
-    ] = _PLAIN.min_tokens
     stop: Annotated[list[str] | None, _ending("TEXT", "End before TEXT; repeatable.")] = None
     ignore_eos: Annotated[
         bool, _ending("", "Go on where the model would end (for benchmarks).", "--ignore-eos")
@@ -166,15 +192,8 @@ class Settings:
         """What the engine is asked; ForedraftError for a value out of range."""
         if self.logprobs is not None and not self.json:
             raise ForedraftError("--logprobs are reported in --json only; add it.")
-        bias = dict(_bias(text) for text in self.logit_bias or ())
-        tokens = {"logit_bias": bias, "allowed_tokens": _ids(self.allowed_tokens)}
-        params = SamplingParams(**self._as(SamplingParams) | tokens)
-        return Request(**self._as(Request) | {"params": params, "stop": tuple(self.stop or ())})
-
-    def _as(self, kind: type) -> dict[str, Any]:
-        """The fields that `kind` has under the same name."""
-        mine = {item.name for item in fields(self)}
-        return {f.name: getattr(self, f.name) for f in fields(kind) if f.name in mine}
+        own = {"params": self.params(), "stop": tuple(self.stop or ())}
+        return Request(**self._as(Request) | own)
 
     def generator(self, progress: Progress | None = None) -> Generator:
         """The model and its drafter, loaded."""

@@ -1,5 +1,6 @@
 """From names to a ready Generator."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from foredraft.core.errors import ForedraftError
@@ -67,17 +68,31 @@ def load(
     if draft_engine != "auto" and draft_model is None:
         raise ForedraftError("--draft-engine needs --draft-model NAME: there is no draft to run.")
     placement = Placement(dtype, device, threads, gpu_layers, context, kv_type)
-    engines = [placement.engine(model, engine)]
-    if draft_model is not None:
-        engines.append(placement.engine(draft_model, draft_engine))
-    placement.check(engines)
-    target = placement.load(model, engines[0], progress)
+    named = [] if draft_model is None else [draft_model]
+    target, drafts = models(placement, model, engine, named, draft_engine, progress)
     answers = SuffixStore(path=store, vocabulary=target.tokenizer.encode(_SAMPLE))
     drafters = lookups(drafter, answers)
-    if draft_model is not None:
-        draft = placement.of_a_draft(target).load(draft_model, engines[1], progress)
-        drafters.append(pair(target, draft, draft_greedy, WINDOW if drafter == "auto" else None))
+    window = WINDOW if drafter == "auto" else None
+    drafters += [pair(target, draft, draft_greedy, window) for draft in drafts]
     return Generator(target, *drafters, prices=cache_dir() / "prices")
+
+
+def models(
+    placement: Placement,
+    model: str,
+    engine: str,
+    drafts: Sequence[str],
+    draft_engine: str,
+    progress: Progress | None = None,
+) -> tuple[Target, list[Target]]:
+    """A target and the models that are to draft for it, each on its engine."""
+    engines = [placement.engine(model, engine)]
+    engines += [placement.engine(draft, draft_engine) for draft in drafts]
+    placement.check(engines)
+    target = placement.load(model, engines[0], progress)
+    beside = placement.of_a_draft(target)
+    pairs = zip(drafts, engines[1:], strict=True)
+    return target, [beside.load(draft, where, progress) for draft, where in pairs]
 
 
 def lookups(drafter: str, answers: SuffixStore) -> list[Drafter]:

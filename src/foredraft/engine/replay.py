@@ -19,6 +19,18 @@ LENGTHS = (1, 2, 3, 4, 5, 6, 8, 12, 16)
 
 
 @dataclass(frozen=True, slots=True)
+class Pass:
+    """One target pass over a known text: how much was drafted, and how much of it was the text."""
+
+    drafted: int
+    kept: int
+
+    @property
+    def rows(self) -> int:
+        return 1 + self.drafted
+
+
+@dataclass(frozen=True, slots=True)
 class Replayed:
     """A setting and what the recorded text would have taken with it.
 
@@ -51,8 +63,8 @@ def replay(trace: Trace) -> list[Replayed]:
     for make in (NgramDrafter, SuffixDrafter):
         for length in LENGTHS:
             drafter: Drafter = make()
-            rows = passes(drafter, length, trace.prompt, output)
-            found.append(row(drafter.name, length, rows))
+            made = passes(drafter, length, trace.prompt, output, len(output))
+            found.append(row(drafter.name, length, [one.rows for one in made]))
     asked = [done for done in trace.rounds if done["source"] == "model"]
     if asked:
         found += _by_acceptance(asked, prices, len(output))
@@ -63,19 +75,22 @@ def replay(trace: Trace) -> list[Replayed]:
 
 
 def passes(
-    drafter: Drafter, length: int, prompt: Sequence[int], output: Sequence[int]
-) -> list[int]:
-    """The rows of each pass when a free drafter drafts `length` tokens a round of a known text."""
+    drafter: Drafter, length: int, prompt: Sequence[int], output: Sequence[int], most: int
+) -> list[Pass]:
+    """The passes in which a free drafter of `length` tokens a round writes a known text.
+
+    `most` is how long the text might have become, which the engine never drafts beyond.
+    """
     sequence = TextSequence(prompt, SamplingParams(), Noise(0, True))
-    rows, done = [], 0
+    made, done = [], 0
     while done < len(output):
-        draft = drafter.propose(sequence, min(length, len(output) - done - 1))
+        draft = drafter.propose(sequence, min(length, most - done - 1))
         kept = sum(taken for _, taken in followed(draft, output[done:]))
-        rows.append(1 + len(draft))
+        made.append(Pass(len(draft), kept))
         sequence.tokens += output[done : done + kept + 1]
         done += kept + 1
     drafter.close(sequence)
-    return rows
+    return made
 
 
 def _by_acceptance(asked: Sequence[dict[str, Any]], prices: Prices, tokens: int) -> list[Replayed]:

@@ -25,7 +25,8 @@ class Choice:
     """A drafter with a draft length γ, and its speed over plain decoding.
 
     `drafter` is ngram, suffix or model; `draft` names the model that drafts. `acceptance_rate` is
-    α, `cost_ratio` c. `low` and `high` bound the prediction; `measured_speedup` is None until run.
+    α (0 where nothing was drafted), `cost_ratio` c. `low` and `high` bound the prediction,
+    `token_s` is the predicted time of a token; `measured_speedup` is None until it ran.
     """
 
     drafter: str
@@ -35,8 +36,19 @@ class Choice:
     predicted_speedup: float
     low: float
     high: float
+    token_s: float
     draft: str | None = None
     measured_speedup: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of prompt: how many there were, and on them the best choice's speed-up and its α at
+    each draft position."""
+
+    prompts: int
+    predicted_speedup: float
+    acceptance: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +63,8 @@ class VerifyCurve:
 class Plan:
     """What `foredraft plan` found. `best` is the fastest choice, whatever the verdict on it.
 
-    `target` and `engine` are what was measured, by the names they were asked by; `classes` has the
-    best choice's speed-up for each kind of prompt, `notes` what else a person should know.
+    `target` and `engine` are what was measured, by the names they were asked by; `kinds` looks at
+    the best choice by kind of prompt, `notes` are what else a person should know.
     """
 
     target: str
@@ -66,7 +78,7 @@ class Plan:
     verify_curve: VerifyCurve
     plain_step_s: float
     rows: tuple[Choice, ...]
-    classes: dict[str, float]
+    kinds: dict[str, Kind]
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,6 +97,7 @@ class Plan:
             best=Choice(**best) if best else None,
             verify_curve=VerifyCurve(tuple(curve["rows"]), tuple(curve["ratio"])),
             rows=tuple(Choice(**row) for row in saved.pop("rows")),
+            kinds={name: _kind(**kind) for name, kind in saved.pop("kinds").items()},
             notes=tuple(saved.pop("notes")),
             **saved,
         )
@@ -111,3 +124,7 @@ class Plan:
             raise ForedraftError(
                 f"{path} is not a plan; make one with `foredraft plan TARGET --json > FILE`."
             ) from error
+
+
+def _kind(prompts: int, predicted_speedup: float, acceptance: list[float]) -> Kind:
+    return Kind(prompts, predicted_speedup, tuple(acceptance))

@@ -1,0 +1,101 @@
+"""`foredraft plan`: will speculation pay here, with what, and how sure is that."""
+
+import json
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from foredraft.cli.bar import Bar
+from foredraft.cli.options import LawSettings
+from foredraft.cli.spread import with_settings
+from foredraft.core.errors import ForedraftError
+from foredraft.planner.inquiry import Inquiry, inquire
+from foredraft.rivals.prompts import read_samples
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+@with_settings
+def plan(
+    settings: LawSettings,
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET", help="The model to speed up, named as for `foredraft run --model`."
+        ),
+    ] = "smollm2",
+    draft: Annotated[
+        list[str] | None,
+        typer.Option(help="A model that may draft for it; repeatable.", metavar="NAME"),
+    ] = None,
+    draft_engine: Annotated[
+        str, typer.Option(help="What runs the drafts, as --engine.", metavar="ENGINE")
+    ] = "auto",
+    prompts: Annotated[
+        Path | None,
+        typer.Option(
+            help="Your prompts: one a line, or JSON lines with prompt or messages, id and kind; "
+            "eight of different kinds come with foredraft.",
+            metavar="FILE",
+        ),
+    ] = None,
+    tokens: Annotated[
+        int, typer.Option("--tokens", "-n", min=8, help="Tokens an answer.", metavar="N")
+    ] = 96,
+    budget: Annotated[
+        str, typer.Option(help="How long it may measure, as 90s, 2m or 1h.", metavar="TIME")
+    ] = "3m",
+    threshold: Annotated[
+        float,
+        typer.Option(min=1.0, help="The speed-up below which it says: do not.", metavar="X"),
+    ] = 1.2,
+    run: Annotated[
+        bool,
+        typer.Option("--run", help="Then run the best, and say how good the prediction was."),
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Store the plan as JSON, for `export`.", metavar="FILE")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the plan as JSON and nothing else.")
+    ] = False,
+) -> None:
+    """Measure this machine and these prompts, and say whether to speculate, with what, and why.
+
+    The target answers the prompts plainly; what every drafter would have made of these very
+    answers is then counted, and priced at what passes cost here. Nothing is changed.
+    """
+    inquiry = Inquiry(
+        model=model,
+        drafts=tuple(draft or ()),
+        samples=read_samples(prompts),
+        params=settings.params(),
+        tokens=tokens,
+        budget_s=_seconds(budget),
+        threshold=threshold,
+        engine=settings.engine,
+        draft_engine=draft_engine,
+        seed=settings.seed or 0,
+        run=run,
+    )
+    if out is not None and not out.parent.is_dir():
+        raise ForedraftError(f"There is no folder {out.parent} for the plan; make it first.")
+    with Bar(f"Loading {model}") as bar:
+        made = inquire(inquiry, settings.placement(), bar)
+    if out is not None:
+        made.write(out)
+    if as_json:
+        print(json.dumps(made.to_dict(), ensure_ascii=False))
+        return
+    from foredraft.cli.plan_table import show
+
+    show(made)
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
+    if match is None or float(match[1]) == 0:
+        raise ForedraftError(f"--budget is {text!r}; write a time such as 90s, 2m or 1h.")
+    return float(match[1]) * _UNITS[match[2]]
