@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.planner import models
+from tests.planner.facts import models
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import typer
 
 from foredraft.cli.bar import Bar
 from foredraft.cli.check_show import show
-from foredraft.planner.compat import check as check_pair
+from foredraft.planner.pairing.compat import check as check_pair
 
 _NAMES = "a folder, a .gguf file or its URL, a Hugging Face repository, org/name/file.gguf, or a \
 name from `foredraft pull --list`."

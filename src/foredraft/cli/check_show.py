@@ -1,10 +1,10 @@
 """A checked pair as people see it: a table of engines, then tokenizers and memory in lines."""
 
-from foredraft.planner.compat import Check
-from foredraft.planner.facts import ModelFacts
-from foredraft.planner.match import Match
-from foredraft.planner.memory import Memory
-from foredraft.planner.ruling import Verdict
+from foredraft.planner.facts.model import ModelFacts
+from foredraft.planner.pairing.compat import Check
+from foredraft.planner.pairing.match import Match
+from foredraft.planner.pairing.memory import Memory
+from foredraft.planner.pairing.ruling import Verdict
 
 _ENGINES = {"lmstudio": "LM Studio", "ollama": "Ollama", "vllm": "vLLM"} | {
     "transformers": "Transformers"

@@ -1,0 +1,141 @@
+"""Facts of a Transformers folder: configurations, tokenizer, and the headers of its weights."""
+
+import json
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from foredraft.core.errors import ForedraftError
+from foredraft.planner.facts.cache_config import layers, number
+from foredraft.planner.facts.heads import has_mtp, head_of_config
+from foredraft.planner.facts.model import Format, Head, ModelFacts, Vocabulary
+from foredraft.planner.facts.vocab_json import vocabulary
+from foredraft.targets.folder_config import read_config, refuse_other
+
+_INDEX = "model.safetensors.index.json"
+_TOKENIZERS = ("vocab.json", "vocab.txt", "*.model", "tekken.json")
+
+
+def facts(name: str, where: str, folder: Path, sizes: Mapping[str, int]) -> ModelFacts:
+    """The facts of the model whose small files lie in `folder`; `sizes` are its tensors' bytes."""
+    if not (folder / "config.json").is_file():
+        raise ForedraftError(
+            f"{name} has no config.json, so it is not a Transformers model; if it holds GGUF "
+            "files, name one of them, as in org/name/file.gguf."
+        )
+    raw, index = _json(folder / "config.json"), _json(folder / _INDEX)
+    tensors = sizes or index.get("weight_map", {})
+    head = head_of_config(raw, tensors)
+    config, known = _config(folder, raw, head)
+    tokens = _vocabulary(name, folder, raw, needed=head is None)
+    weights = sum(sizes.values()) or index.get("metadata", {}).get("total_size")
+    width = number(config, "hidden_size", "n_embd")
+    return ModelFacts(
+        name=name,
+        where=where,
+        format=Format.TRANSFORMERS,
+        architecture=str(getattr(config, "model_type", None) or "unknown"),
+        known=known,
+        vocab_size=number(config, "vocab_size") or (len(tokens.tokens) if tokens else None),
+        hidden_size=(number(config, "target_hidden_size") if head else None) or width,
+        context=number(config, "max_position_embeddings"),
+        weights=weights,
+        layers=layers(config),
+        vocabulary=tokens,
+        head=head,
+        made_for=_made_for(raw),
+        has_mtp=head is None and has_mtp(tensors),
+    )
+
+
+def tensor_sizes(folder: Path) -> dict[str, int]:
+    """Bytes of each tensor in the folder's .safetensors files, by their headers."""
+    sizes: dict[str, int] = {}
+    for path in sorted(folder.glob("*.safetensors")):
+        try:
+            with open(path, "rb") as file:
+                (length,) = struct.unpack("<Q", file.read(8))
+                entries = json.loads(file.read(min(length, path.stat().st_size)))
+            sizes |= {
+                name: entry["data_offsets"][1] - entry["data_offsets"][0]
+                for name, entry in entries.items()
+                if name != "__metadata__"
+            }
+        except (OSError, struct.error, ValueError, KeyError, TypeError) as error:
+            raise ForedraftError(
+                f"{path} is no whole safetensors file; download it again."
+            ) from error
+    return sizes
+
+
+def _config(folder: Path, raw: Mapping[str, Any], head: Head | None) -> tuple[Any, bool]:
+    """The configuration of what generates text, and whether Transformers knows such a model.
+
+    A head's, and that of a model newer than the installed Transformers, is taken as it stands.
+    """
+    inner = raw.get("text_config") or raw.get("transformer_layer_config") or {}
+    if head is None:
+        try:
+            config = read_config(folder)
+        except ForedraftError:
+            return SimpleNamespace(**(dict(raw) | inner)), False
+        refuse_other(folder, config)
+        return config.get_text_config(decoder=True), True
+    return SimpleNamespace(**(dict(raw) | inner)), False
+
+
+def _vocabulary(name: str, folder: Path, raw: Mapping[str, Any], needed: bool) -> Vocabulary | None:
+    tokenizer = _json(folder / "tokenizer.json")
+    if not tokenizer:
+        if not needed:
+            return None
+        tokenizer = _converted(folder)
+    template = folder / "chat_template.jinja"
+    ends = _json(folder / "generation_config.json")
+    text = raw.get("text_config") or {}
+    try:
+        return vocabulary(
+            tokenizer,
+            _json(folder / "tokenizer_config.json"),
+            {**text, **raw, **ends},
+            template.read_text(encoding="utf-8") if template.is_file() else None,
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise ForedraftError(
+            f"{name} has a tokenizer.json that cannot be read ({error!r}); download it again."
+        ) from error
+
+
+def _converted(folder: Path) -> dict[str, Any]:
+    """Any other kind of tokenizer, as the tokenizer.json that Transformers makes of it."""
+    from foredraft.targets.tokenizer import Tokenizer
+
+    if not any(found for name in _TOKENIZERS for found in folder.glob(name)):
+        # Transformers would make an empty one up.
+        raise ForedraftError(
+            f"{folder} has no tokenizer; it needs tokenizer.json and tokenizer_config.json."
+        )
+    made: dict[str, Any] = json.loads(Tokenizer.from_folder(folder).to_json())
+    return made
+
+
+def _made_for(raw: Mapping[str, Any]) -> str | None:
+    verifier = (raw.get("speculators_config") or {}).get("verifier") or {}
+    return verifier.get("name_or_path") or raw.get("base_model_name_or_path")
+
+
+def _json(path: Path) -> dict[str, Any]:
+    """The object in a file; empty where there is no file."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ForedraftError(
+            f"{path} cannot be read ({error}); download the model again."
+        ) from error
+    if not isinstance(content, dict):
+        raise ForedraftError(f"{path} holds no JSON object; download the model again.")
+    return content
