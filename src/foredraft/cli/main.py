@@ -10,7 +10,7 @@ import typer
 from typer.main import get_command
 
 from foredraft import __version__
-from foredraft.cli import chat, plan, pull, run, simulate
+from foredraft.cli import chat, plan, pull, report, run, simulate
 from foredraft.core.errors import ForedraftError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app.command()(run.run)
 app.command()(chat.chat)
 app.command()(plan.plan)
 app.command()(pull.pull)
+app.command()(report.report)
 app.add_typer(simulate.app, name="simulate")
 
 
