@@ -26,7 +26,7 @@ def test_a_prompt_is_a_chat_that_ends_with_the_user(prompt):
 
 
 def test_the_wider_set_is_varied():
-    kinds = Counter(prompt["kind"] for prompt in WIDE)
+    kinds = Counter(prompt["kind"] for prompt in MORE)
     least = {"edit": 4, "extract": 3, "translate": 3, "chat": 3, "free": 3}
     assert {kind: kinds[kind] for kind in least if kinds[kind] < least[kind]} == {}
     assert len(MORE) >= 24

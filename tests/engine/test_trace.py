@@ -81,9 +81,10 @@ def test_replayed_passes_are_those_of_a_real_run(draft_len):
     """The text is the same under every setting, so the rounds can be known without a model."""
     trace, _ = record(NgramDrafter(1, 4), draft_len=2)
     real, result = record(NgramDrafter(1, 4), draft_len=draft_len)
-    rows = passes(NgramDrafter(1, 4), draft_len, PROMPT, trace.output[:40])
-    assert rows == [1 + len(done["drafted"]) for done in real.rounds]
-    assert len(rows) == result.stats.target_passes
+    made = passes(NgramDrafter(1, 4), draft_len, PROMPT, trace.output[:40], 40)
+    assert [one.drafted for one in made] == [len(done["drafted"]) for done in real.rounds]
+    assert [one.kept for one in made[:-1]] == [done["accepted"] for done in real.rounds[:-1]]
+    assert len(made) == result.stats.target_passes
 
 
 def test_replay_prices_every_setting_and_what_was_recorded():

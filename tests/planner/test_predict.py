@@ -7,7 +7,7 @@ from foredraft.planner.predict import Costs, Curve, Written, predict
 
 
 def answer(tokens: int) -> Answer:
-    return Answer("kind", [1], [2] * tokens, tokens, step_s=1.1, pass_s=1.0, ratios={})
+    return Answer("kind", [1], [2] * tokens, tokens, 1.1, 1.0, {}, 1.0, 1.2)
 
 
 def test_the_curve_is_interpolated_and_then_proportional() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from statistics import median
 
 from foredraft.planner.advice import explain, judge
+from foredraft.planner.answers import Answer
 from foredraft.planner.machine import machine
 from foredraft.planner.plan import Choice, Kind, Plan, VerifyCurve
 from foredraft.planner.predict import Written, acceptance, by_position, predict
@@ -15,12 +16,16 @@ _UNSURE = 0.03
 """How far off a prediction is taken to be for reasons that no measurement here shows."""
 
 
+_BUSY = 1.6
+"""Slow plain tokens over quick ones, above which something else must be running."""
+
+
 def plan(
     target: Target, found: Survey, scope: Scope, threshold: float, errors: Sequence[float] = ()
 ) -> Plan:
     """Rank every setting and judge the best. `errors` of earlier plans (predicted over measured,
     less one) widen the intervals to what plans have really been worth here."""
-    unsure = max([_UNSURE, *([median(abs(one) for one in errors)] if errors else [])])
+    unsure = max(_UNSURE, median(abs(one) for one in errors) if errors else 0.0)
     step_s = median(answer.step_s for answer in found.answers)
     rows = [_choice(setting, made, found, unsure) for setting, made in found.written.items()]
     rows.sort(key=lambda row: -row.predicted_speedup)
@@ -42,7 +47,7 @@ def plan(
             plain_step_s=step_s,
             rows=tuple(rows),
             kinds=_kinds(found, best),
-            notes=tuple(found.notes),
+            notes=(*found.notes, *_busy(found.answers)),
         )
     )
 
@@ -62,6 +67,16 @@ def with_measured(plan: Plan, speedup: float) -> Plan:
     return advised(replace(plan, best=best, rows=rows))
 
 
+def _busy(answers: Sequence[Answer]) -> list[str]:
+    low, high = min(one.quick_s for one in answers), max(one.slow_s for one in answers)
+    if high / low < _BUSY:
+        return []
+    return [
+        f"The machine was busy: a plain token took from {1000 * low:.0f} to {1000 * high:.0f} ms. "
+        "Predictions hold for such a machine; measure again when nothing else runs."
+    ]
+
+
 def _choice(setting: Setting, made: Sequence[Written], found: Survey, unsure: float) -> Choice:
     speed, low, high = predict(made, found.curve)
     accepted, judged = acceptance([one for written in made for one in written.passes])
@@ -72,7 +87,7 @@ def _choice(setting: Setting, made: Sequence[Written], found: Survey, unsure: fl
         acceptance_rate=accepted / judged if judged else 0.0,
         cost_ratio=cost,
         predicted_speedup=speed,
-        low=low * (1 - unsure),
+        low=low / (1 + unsure),
         high=high * (1 + unsure),
         token_s=median(answer.step_s for answer in found.answers) / speed,
         draft=setting.draft,

@@ -1,0 +1,102 @@
+"""`foredraft plan` on a model that always says the same."""
+
+import json
+
+import pytest
+
+from foredraft.planner.plan import Plan
+from foredraft.targets.engines import Placement
+from tests.cli.parrot import Parrot
+
+ROW = {
+    *("drafter", "draft", "draft_len", "acceptance_rate", "cost_ratio", "predicted_speedup"),
+    *("low", "high", "token_s", "measured_speedup"),
+}
+
+
+@pytest.fixture
+def planned(monkeypatch, tmp_path):
+    """Put the parrot in the place of target and drafts; returns the folder for files."""
+    monkeypatch.setenv("FOREDRAFT_CACHE", str(tmp_path / "cache"))
+
+    def models(placement, model, engine, drafts, draft_engine, progress=None):
+        assert isinstance(placement, Placement)
+        return Parrot(pause=0.001, context=2048), [Parrot(context=2048) for _ in drafts]
+
+    monkeypatch.setattr("foredraft.planner.inquiry.models", models)
+    monkeypatch.setattr("foredraft.planner.inquiry.pair", pair)
+    return tmp_path
+
+
+def pair(target, draft):
+    from foredraft.drafters.model import ModelDrafter
+
+    return ModelDrafter(draft, target.vocab_size)
+
+
+def test_the_verdict_comes_first_and_then_the_numbers(planned, call):
+    done = call("plan", "parrot", "-n", "24")
+    assert done.status == 0
+    first, second, *_ = done.out.splitlines()
+    assert first in ("Use", "Do not", "Measure longer")
+    assert second.startswith(first)
+    assert "A plain token takes" in done.out
+    assert all(name in done.out for name in ("ngram", "suffix", "By kind of prompt", "birds"))
+
+
+def test_json_has_the_documented_schema(planned, call):
+    done = call("plan", "parrot", "-n", "16", "--draft", "chick", "--json")
+    found = json.loads(done.out)
+    assert (done.status, done.err) == (0, "")
+    assert found["verdict"] in ("use", "do_not", "measure_longer")
+    assert found["threshold"] == 1.2
+    assert found["plain_step_s"] > 0
+    assert found["verify_curve"]["rows"][0] == 1
+    assert len(found["verify_curve"]["ratio"]) == len(found["verify_curve"]["rows"])
+    assert all(set(row) == ROW for row in found["rows"])
+    assert all(row["measured_speedup"] is None for row in found["rows"])
+    models = [row for row in found["rows"] if row["drafter"] == "model"]
+    assert {row["draft_len"] for row in models} == set(range(1, 9))
+    assert {row["draft"] for row in models} == {"chick"}
+    # The draft is the target itself: whatever it says is right.
+    assert min(row["acceptance_rate"] for row in models) == 1
+
+
+def test_a_stored_plan_is_the_one_that_was_shown(planned, call):
+    done = call("plan", "parrot", "-n", "8", "--out", str(planned / "p.json"), "--json")
+    assert Plan.read(planned / "p.json").to_dict() == Plan.from_dict(json.loads(done.out)).to_dict()
+
+
+def test_the_best_is_run_and_the_next_plan_owns_up(planned, call):
+    first = json.loads(call("plan", "parrot", "-n", "16", "--run", "--json").out)
+    assert first["best"]["measured_speedup"] > 0
+    assert sum(row["measured_speedup"] is not None for row in first["rows"]) == 1
+    second = call("plan", "parrot", "-n", "16")
+    assert "Earlier predictions for this model here were off by" in second.out
+
+
+def test_own_prompts_and_a_threshold(planned, call):
+    (planned / "mine.txt").write_text("One prompt.\n")
+    found = json.loads(
+        call(
+            "plan", "parrot", "-n", "8", "--prompts", str(planned / "mine.txt"),
+            "--threshold", "9", "--json",
+        ).out
+    )  # fmt: skip
+    assert list(found["kinds"]) == ["mine"]
+    assert found["verdict"] == "do_not"
+    assert "under the 9x asked for" in found["why"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--budget", "soon"], "--budget is 'soon'; write a time such as 90s, 2m or 1h."),
+        (["--budget", "0s"], "write a time"),
+        (["--prompts", "nowhere.jsonl"], "nowhere.jsonl cannot be read"),
+        (["--out", "nowhere/plan.json"], "There is no folder nowhere"),
+        (["--temperature", "-1"], "temperature is -1"),
+    ],
+)
+def test_bad_settings_are_refused_before_anything_is_loaded(planned, refuse, arguments, says):
+    refuse("plan", "parrot", *arguments, says=says)
