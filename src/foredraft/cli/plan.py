@@ -111,8 +111,6 @@ def plan(
     if as_json:
         also = {"what_if": asdict(found)} if found else {}
         print(json.dumps(made.to_dict() | also, ensure_ascii=False))
-    if as_json:
-        print(json.dumps(made.to_dict(), ensure_ascii=False))
         return
     from foredraft.cli.plan_table import show, show_what_if
 
