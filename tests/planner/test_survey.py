@@ -22,7 +22,7 @@ SAMPLES = [
     Sample("a", "copy", [{"role": "user", "content": "to be or not to be or not to"}]),
     Sample("b", "free", [{"role": "user", "content": "a tide comes in"}]),
 ]
-TOKENS = 40
+TOKENS = 24
 
 
 def surveyed(temperature: float, kind: str = "llama", **scope: Any) -> tuple[Any, Any, Survey]:
@@ -39,7 +39,7 @@ def test_counted_passes_are_those_of_the_engine(temperature: float) -> None:
     big, draft, found = surveyed(temperature)
     compared = 0
     for setting, made in found.written.items():
-        for one in made:
+        for one in made if setting.draft_len in (1, 3, 8) else ():
             makers = {
                 "ngram": NgramDrafter,
                 "suffix": SuffixDrafter,
@@ -65,7 +65,7 @@ def test_counted_passes_are_those_of_the_engine(temperature: float) -> None:
             assert rounds[:-1] == list(one.passes)[:-1]
             assert rounds[-1].drafted == one.passes[-1].drafted
             compared += len(rounds)
-    assert compared > 100
+    assert compared > 200
 
 
 def test_every_setting_is_surveyed_and_rows_are_priced() -> None:

@@ -33,6 +33,7 @@ def test_own_prompts_in_every_form(tmp_path: Path) -> None:
         ('{"prompt": 3}', "Line 1 of .* has neither"),
         ('"a"\n[1]', "Line 2 of .* has neither"),
         ('{"messages": "abc"}', "has neither"),
+        ('{"id": 1, "prompt": "a"}\n{"id": "1", "prompt": "b"}', "several prompts with the id '1'"),
     ],
 )
 def test_other_files_are_refused_in_a_sentence(tmp_path: Path, content: str, said: str) -> None:

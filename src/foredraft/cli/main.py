@@ -10,7 +10,7 @@ import typer
 from typer.main import get_command
 
 from foredraft import __version__
-from foredraft.cli import chat, plan, pull, report, run, simulate
+from foredraft.cli import bench, chat, plan, pull, report, run, simulate, watch
 from foredraft.core.errors import ForedraftError
 
 app = typer.Typer(
@@ -23,6 +23,8 @@ app.command()(chat.chat)
 app.command()(plan.plan)
 app.command()(pull.pull)
 app.command()(report.report)
+app.command()(bench.bench)
+app.command()(watch.watch)
 app.add_typer(simulate.app, name="simulate")
 
 

@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import product
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import typer
 
 from foredraft.cli.plot import Curve, draw_speedups
+from foredraft.cli.table import print_table
 from foredraft.core.errors import ForedraftError
 from foredraft.core.speedup import best_gamma, ceiling, expected_tokens, speedup
 from foredraft.core.toy import chance_of, experiment
@@ -74,7 +74,7 @@ def acceptance(
         )
         return
     columns = ("token", "target p", "draft q", "observed")
-    _print_table(
+    print_table(
         columns,
         (
             [str(token), *(f"{value:.4f}" for value in values)]
@@ -146,7 +146,7 @@ def speedups(
             ]
         )
         return
-    _print_table(
+    print_table(
         ("α", "c", *(f"γ = {g}" for g in gammas)),
         ([f"{a:g}", f"{c:g}", *map(_times, gains[a, c])] for a, c in pairs),
     )
@@ -205,7 +205,7 @@ def replays(
     if as_json:
         _print_json([asdict(row) for row in rows])
         return
-    _print_table(
+    print_table(
         ("drafter", "γ", "passes", "seconds", "over plain"),
         (
             [
@@ -269,17 +269,3 @@ def _times(gain: float) -> str:
 
 def _print_json(value: object) -> None:
     typer.echo(json.dumps(value, indent=2))
-
-
-def _print_table(columns: Iterable[str], rows: Iterable[list[str]]) -> None:
-    # Rich costs 50 ms to import, which --help and --json need not pay.
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD)
-    for column in columns:
-        table.add_column(column, justify="right")
-    for row in rows:
-        table.add_row(*row)
-    Console(highlight=False).print(table)

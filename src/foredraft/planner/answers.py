@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import cycle
 from statistics import median
 
 from foredraft.core.noise import Noise
@@ -18,8 +17,6 @@ from foredraft.targets.base import CachedSequence, Rollback, Rows, Target
 
 PROBED = (2, 3, 4, 5, 6, 7, 8, 9, 13, 17)
 """Row counts to price: drafts of 1 to 8 tokens, and the longer ones of the lookups."""
-_PROBING = 0.7
-"""Seconds spent on pricing for each second of plain decoding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +47,14 @@ def write(
     params: SamplingParams,
     seed: int,
     limit: int,
+    probes: int,
     go_on: Callable[[int], bool],
 ) -> Answer:
     """Answer a prompt of at most `limit` tokens; `go_on(tokens so far)` is asked after each.
 
-    Between its tokens, passes over more rows are timed and taken back, so that prices belong to
-    this model, this text and this moment; not where the target cannot take rows back for nothing.
+    Between its tokens, passes over more rows are timed and taken back, `probes` of each count, so
+    that prices belong to this model, this text and this moment; none where the target cannot take
+    rows back for nothing.
     """
     eos = target.tokenizer.eos_ids
     sequence = TextSequence(prompt, params, Noise(seed, True), eos)
@@ -64,9 +63,10 @@ def write(
     plain = Cycle(target, Fixed(NoDrafter(), 0), sequence, cache, Exactness.COUPLED, Stats())
     limit = min(limit, target.context - len(prompt))
     free = target.capabilities.rollback is Rollback.FREE
-    counts, spent = cycle(PROBED), 0.0
+    counts = iter(PROBED * (probes if free else 0))
+    apart = max(1, limit // max(1, probes * len(PROBED)))
     steps: list[float] = []
-    probes: list[tuple[int, int, float]] = []  # (how many plain steps came before, rows, seconds)
+    probed: list[tuple[int, int, float]] = []  # (how many plain steps came before, rows, seconds)
     while True:
         begun = time.perf_counter()
         plain.round(0, lambda done: 1)
@@ -74,15 +74,14 @@ def write(
         output = sequence.output
         if output[-1] in eos or len(output) >= limit or not go_on(len(output)):
             break
-        rows = next(counts) if free and spent < _PROBING * sum(steps) else 0
+        rows = next(counts, 0) if len(steps) % apart == 0 else 0
         if 0 < rows <= target.room(cache):
-            probes.append((len(steps), rows, _probe(target, cache, sequence.tokens, rows)))
-            spent += probes[-1][2]
+            probed.append((len(steps), rows, _probe(target, cache, sequence.tokens, rows)))
     if output[-1] not in eos:
         limit = len(output)
     passes = plain.plain_steps
     ratios: dict[int, list[float]] = {}
-    for before, rows, seconds in probes:
+    for before, rows, seconds in probed:
         ratios.setdefault(rows, []).append(2 * seconds / (passes[before - 1] + passes[before]))
     order = sorted(steps)
     tenth = len(order) // 10

@@ -57,6 +57,7 @@ def _bars(axes: Any, plan: Plan) -> None:
         axes.annotate(
             f"{row.predicted_speedup:.2f}x", (reach(row), place), (8, 0),
             textcoords="offset points", va="center", weight="bold" if row == plan.best else None,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
         )  # fmt: skip
         if row.measured_speedup is not None:
             axes.plot(

@@ -1,5 +1,6 @@
 """Measuring: real answers, the price of passes, and what every drafter would have made of them."""
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ MODEL_LENGTHS = tuple(range(1, 9))
 LOOKUP_LENGTHS = (1, 2, 3, 4, 5, 6, 8, 12, 16)
 _LEAST = 16
 """Tokens an answer has before its share of the time counts."""
+_PROBES = 8
+"""How often each row count is priced, over all answers."""
 _DRAFT_SHARE = 0.6
 """What asking a draft model everywhere is taken to add to an answer's time."""
 
@@ -99,6 +102,7 @@ def _answers(
         )
     if left_out := len(prompts) - len(fitting):
         notes.append(f"{left_out} of {len(prompts)} prompts were too long and left out.")
+    probes = math.ceil(_PROBES / len(fitting))
     for number, (one, ids) in enumerate(fitting):
         begun = time.perf_counter()
         if answers and begun >= end:
@@ -111,7 +115,9 @@ def _answers(
             now = time.perf_counter()
             return now < share or (made < _LEAST and now < end)
 
-        answers.append(write(target, one.kind, ids, scope.params, scope.seed, scope.tokens, go_on))
+        answers.append(
+            write(target, one.kind, ids, scope.params, scope.seed, scope.tokens, probes, go_on)
+        )
     return answers
 
 

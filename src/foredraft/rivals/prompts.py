@@ -39,7 +39,12 @@ def read_samples(path: Path | None = None) -> list[Sample]:
         raise ForedraftError(f"{path} holds no prompt; write one a line.")
     if lines[0][0] not in '{"':
         return [_sample({"prompt": line}, path, number) for number, line in enumerate(lines, 1)]
-    return [_sample(_parse(line, path, n), path, n) for n, line in enumerate(lines, 1)]
+    samples = [_sample(_parse(line, path, n), path, n) for n, line in enumerate(lines, 1)]
+    if twice := {s.id for s in samples if [other.id for other in samples].count(s.id) > 1}:
+        raise ForedraftError(
+            f"{path} has several prompts with the id {min(twice)!r}; give each its own, or none."
+        )
+    return samples
 
 
 def _parse(line: str, path: Path, number: int) -> Any:
