@@ -7,6 +7,8 @@ for token in generator.stream("The tide comes in", foredraft.Request(max_new_tok
     print(token.text, end="")
 """
 
+from typing import TYPE_CHECKING
+
 from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
 from foredraft.core.stats import Stats
@@ -14,6 +16,9 @@ from foredraft.core.types import Draft, Exactness
 from foredraft.engine.generator import Generator, Result, Token
 from foredraft.engine.load import load
 from foredraft.engine.request import Request
+
+if TYPE_CHECKING:
+    from foredraft.engine.hook import generate
 
 __version__ = "0.1.0"
 
@@ -27,5 +32,15 @@ __all__ = [
     "SamplingParams",
     "Stats",
     "Token",
+    "generate",
     "load",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """`generate` when it is first asked for: it imports torch, which takes seconds."""
+    if name == "generate":
+        from foredraft.engine.hook import generate
+
+        return generate
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

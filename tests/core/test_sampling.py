@@ -239,3 +239,23 @@ def test_overflowed_logits_are_refused() -> None:
     for bad in (math.nan, math.inf):
         with pytest.raises(ForedraftError, match="overflowed"):
             law(np.array([0, bad], dtype=np.float32), SamplingParams(), NONE, NONE)
+
+
+def test_processors_come_after_the_masks_and_see_the_whole_text():
+    seen = []
+
+    def doubled(text, scores):
+        seen.append((text.tolist(), scores.tolist()))
+        return 2 * scores
+
+    logits = np.array([1.0, 2.0, 3.0], dtype=np.float32)
+    params = SamplingParams(1.0, top_k=2, allowed_tokens=[0, 1], processors=[doubled, doubled])
+    p = law(logits, params, np.array([2, 0]), np.array([1]))
+    assert seen == [([2, 0, 1], [1.0, 2.0, -np.inf]), ([2, 0, 1], [2.0, 4.0, -np.inf])]
+    np.testing.assert_allclose(p, [1 / (1 + np.exp(4)), 1 / (1 + np.exp(-4)), 0])
+
+
+def test_processors_that_leave_nothing_are_an_error():
+    params = SamplingParams(processors=[lambda text, scores: scores - np.inf])
+    with pytest.raises(ForedraftError, match="No token has a finite score"):
+        law(np.zeros(3, dtype=np.float32), params, np.array([0]), np.array([], dtype=np.int64))

@@ -10,7 +10,18 @@ import typer
 from typer.main import get_command
 
 from foredraft import __version__
-from foredraft.cli import bench, chat, plan, pull, report, run, simulate, watch
+from foredraft.cli import (
+    bench,
+    chat,
+    export,
+    lint_config,
+    plan,
+    pull,
+    report,
+    run,
+    simulate,
+    watch,
+)
 from foredraft.core.errors import ForedraftError
 
 app = typer.Typer(
@@ -21,10 +32,12 @@ app = typer.Typer(
 app.command()(run.run)
 app.command()(chat.chat)
 app.command()(plan.plan)
-app.command()(pull.pull)
 app.command()(report.report)
+app.command()(pull.pull)
 app.command()(bench.bench)
 app.command()(watch.watch)
+app.command()(export.export)
+app.command("lint-config", context_settings=lint_config.REST)(lint_config.lint_config)
 app.add_typer(simulate.app, name="simulate")
 
 

@@ -28,8 +28,8 @@ class Screen:
     def __init__(self, as_json: bool = False, no_color: bool = False) -> None:
         self._as_json = as_json
         self._clean = sys.stdout.isatty()
-        self._colour_text = not no_color and _takes_colour(sys.stdout)
-        self._colour_notes = not no_color and _takes_colour(sys.stderr)
+        self._colour_text = not no_color and takes_colour(sys.stdout)
+        self._colour_notes = not no_color and takes_colour(sys.stderr)
         self._within = False
 
     def token(self, token: Token) -> None:
@@ -73,7 +73,8 @@ class Screen:
         sys.stdout.flush()
 
 
-def _takes_colour(stream: TextIO) -> bool:
+def takes_colour(stream: TextIO) -> bool:
+    """Whether a stream is a terminal that wants colours; NO_COLOR and TERM=dumb do not."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return stream.isatty() and not plain
 

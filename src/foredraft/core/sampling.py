@@ -1,7 +1,7 @@
 """From logits and a request's settings to p, the one law every path samples, judges and reports."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
@@ -9,14 +9,18 @@ import numpy as np
 from foredraft.core.errors import ForedraftError
 from foredraft.core.types import FloatArray, IntArray, LogitArray
 
+Processor = Callable[[IntArray, FloatArray], FloatArray]
+"""(the text so far, prompt included [n], scores [V]) → scores [V]; depends on these alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class SamplingParams:
     """What shapes p. Defaults leave the model's own choice: greedy, nothing filtered or penalised.
 
-    Applied in Transformers' order: bias, penalties, masks, temperature, top-k, top-p, min-p,
-    typical-p. The repetition penalty sees prompt and output; presence and frequency penalties see
-    the output only (OpenAI's definition). Raises ForedraftError for a value out of range.
+    Applied in Transformers' order: bias, penalties, masks, `processors`, temperature, top-k, top-p,
+    min-p, typical-p. The repetition penalty sees prompt and output; presence and frequency
+    penalties see the output only (OpenAI's definition). Raises ForedraftError for a value out of
+    range.
     """
 
     temperature: float = 0.0
@@ -30,6 +34,7 @@ class SamplingParams:
     logit_bias: Mapping[int, float] = field(default_factory=dict)
     allowed_tokens: Collection[int] | None = None
     min_tokens: int = 0
+    processors: Sequence[Processor] = ()
 
     def __post_init__(self) -> None:
         for name, ok, want in (
@@ -78,6 +83,13 @@ def law(
     _bias(scores, params)
     _penalise(scores, params, prompt, output)
     _mask(scores, params, output, eos)
+    for process in params.processors:
+        scores = process(np.concatenate([prompt, output]), scores)
+    if not np.isfinite(scores.max()):
+        raise ForedraftError(
+            "No token has a finite score: the masks exclude every token, or the model's numbers "
+            "overflowed; loosen the masks or use --dtype float32."
+        )
     if params.is_greedy:
         p = np.zeros_like(scores)
         p[np.argmax(scores)] = 1.0
@@ -123,11 +135,6 @@ def _mask(
         scores[barred] = -np.inf
     if output.size < params.min_tokens and eos:
         scores[list(eos)] = -np.inf
-    if not np.isfinite(scores.max()):
-        raise ForedraftError(
-            "No token has a finite score: the masks exclude every token, or the model's numbers "
-            "overflowed; loosen the masks or use --dtype float32."
-        )
 
 
 def _softmax(scores: FloatArray, temperature: float) -> FloatArray:

@@ -7,6 +7,9 @@ from foredraft.core.sequence import TextSequence
 from foredraft.core.types import Draft
 from foredraft.drafters.places import agreement
 
+SHORTEST, LONGEST = 2, 5
+"""Tokens of the ending that is looked up, unless said otherwise."""
+
 
 class NgramIndex:
     """Where each n-gram of a growing text was last seen."""
@@ -55,7 +58,7 @@ class NgramDrafter:
         (32, 0.99),
     )
 
-    def __init__(self, shortest: int = 2, longest: int = 5) -> None:
+    def __init__(self, shortest: int = SHORTEST, longest: int = LONGEST) -> None:
         if not 1 <= shortest <= longest:
             raise ForedraftError(
                 f"The n-gram lengths are {shortest} to {longest}; "

@@ -1,0 +1,26 @@
+"""Existing commands and files, read for settings of speculation that are gone, idle or harmful."""
+
+from foredraft.core.errors import ForedraftError
+from foredraft.planner.lint import llama_cpp, ollama, transformers, vllm
+from foredraft.planner.lint.finding import Finding, Severity
+from foredraft.planner.lint.source import settings_of
+
+__all__ = ["Finding", "Severity", "lint"]
+
+_ENGINES = (llama_cpp, vllm, transformers, ollama)
+
+
+def lint(text: str) -> tuple[dict[str, str], list[Finding]]:
+    """The engines that `text` is for, each with the versions the rules know, and the findings.
+
+    Raises ForedraftError for text of no known engine.
+    """
+    text = settings_of(text)
+    engines = [engine for engine in _ENGINES if engine.recognises(text)]
+    if not engines:
+        raise ForedraftError(
+            "This is no command or file of llama.cpp, vLLM, Transformers or Ollama that can be "
+            "recognised; give the whole command, with the program's name."
+        )
+    found = [finding for engine in engines for finding in engine.findings(text)]
+    return {engine.ENGINE: engine.VERSIONS for engine in engines}, found
