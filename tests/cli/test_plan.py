@@ -1,6 +1,7 @@
 """`foredraft plan` on a model that always says the same."""
 
 import json
+import sys
 
 import pytest
 
@@ -100,3 +101,44 @@ def test_own_prompts_and_a_threshold(planned, call):
 )
 def test_bad_settings_are_refused_before_anything_is_loaded(planned, refuse, arguments, says):
     refuse("plan", "parrot", *arguments, says=says)
+
+
+def test_a_plan_with_its_report(planned, call):
+    path = planned / "parrot.html"
+    done = call("plan", "parrot", "-n", "8", "--report", str(path))
+    assert done.out.endswith(f"Wrote {path}.\n")
+    assert "Measured on " in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "no/a.html"])
+def test_a_bad_place_is_refused_before_anything_is_measured(planned, refuse, monkeypatch, name):
+    monkeypatch.setattr("foredraft.cli.plan.inquire", None)
+    refuse("plan", "parrot", "--report", str(planned / name), says="report")
+
+
+def test_a_picture_without_matplotlib_is_refused_before_anything_is_measured(
+    planned, refuse, monkeypatch
+):
+    monkeypatch.setattr("foredraft.cli.plan.inquire", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    refuse("plan", "parrot", "--report", str(planned / "a.png"), says="'foredraft[plot]'")
+
+
+def test_what_if_tables_come_after_the_plan(planned, call):
+    done = call("plan", "parrot", "-n", "24", "--draft", "chick", "--what-if")
+    assert done.status == 0
+    plan, _, tables = done.out.partition("What if more sequences are decoded together?")
+    assert "A plain token takes" in plan
+    assert "as planned" in tables
+    assert "What if chick agreed more often, or cost less?" in tables
+    assert "measured" in tables
+
+
+def test_what_if_joins_the_json_only_when_asked_for(planned, call):
+    arguments = ("plan", "parrot", "-n", "8", "--draft", "chick", "--json")
+    assert "what_if" not in json.loads(call(*arguments).out)
+    found = json.loads(call(*arguments, "--what-if").out)
+    assert [load["sequences"] for load in found["what_if"]["concurrency"]] == [1, 2, 4, 8, 16]
+    alone = found["what_if"]["concurrency"][0]
+    assert alone["speedup"] == pytest.approx(found["best"]["predicted_speedup"])
+    assert Plan.from_dict(found).best is not None

@@ -18,6 +18,7 @@ from foredraft.cli import (
     lint_config,
     plan,
     pull,
+    report,
     run,
     simulate,
     watch,
@@ -33,6 +34,7 @@ app.command()(run.run)
 app.command()(chat.chat)
 app.command()(check.check)
 app.command()(plan.plan)
+app.command()(report.report)
 app.command()(pull.pull)
 app.command()(bench.bench)
 app.command()(watch.watch)

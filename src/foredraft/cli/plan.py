@@ -2,6 +2,8 @@
 
 import json
 import re
+from dataclasses import asdict
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +14,9 @@ from foredraft.cli.options import LawSettings
 from foredraft.cli.spread import with_settings
 from foredraft.core.errors import ForedraftError
 from foredraft.planner.inquiry import Inquiry, inquire
+from foredraft.planner.machine import versions
+from foredraft.planner.report import check_place, write_report
+from foredraft.planner.what_if import what_if
 from foredraft.rivals.prompts import read_samples
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -58,6 +63,18 @@ def plan(
     out: Annotated[
         Path | None, typer.Option(help="Store the plan as JSON, for `export`.", metavar="FILE")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write a report to share: a .html page or a .png.", metavar="FILE"),
+    ] = None,
+    suppose: Annotated[
+        bool,
+        typer.Option(
+            "--what-if",
+            metavar="",
+            help="Also ask: what if more sequences were decoded together, or the draft was better?",
+        ),
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the plan as JSON and nothing else.")
     ] = False,
@@ -82,16 +99,26 @@ def plan(
     )
     if out is not None and not out.parent.is_dir():
         raise ForedraftError(f"There is no folder {out.parent} for the plan; make it first.")
+    if report is not None:
+        check_place(report)
     with Bar(f"Loading {model}") as bar:
         made = inquire(inquiry, settings.placement(), bar)
     if out is not None:
         made.write(out)
+    if report is not None:
+        write_report(made, report, [f"Measured on {date.today()} with {versions(made.engine)}."])
+    found = what_if(made) if suppose else None
     if as_json:
-        print(json.dumps(made.to_dict(), ensure_ascii=False))
+        also = {"what_if": asdict(found)} if found else {}
+        print(json.dumps(made.to_dict() | also, ensure_ascii=False))
         return
-    from foredraft.cli.plan_table import show
+    from foredraft.cli.plan_table import show, show_what_if
 
     show(made)
+    if found is not None:
+        show_what_if(made, found)
+    if report is not None:
+        print(f"\nWrote {report}.")
 
 
 def _seconds(text: str) -> float:

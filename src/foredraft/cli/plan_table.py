@@ -1,15 +1,21 @@
 """A plan on a terminal."""
 
-from itertools import groupby
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 
 from foredraft.planner.advice import at
-from foredraft.planner.plan import Choice, Plan
-
-_SHOWN = 3
-"""Rows a drafter: its best draft lengths."""
+from foredraft.planner.plan import Plan
+from foredraft.planner.what_if import WhatIf
+from foredraft.planner.what_if_wording import (
+    ASSUMED,
+    draft_models_table,
+    loads_table,
+    stops_paying,
+    supposed,
+)
+from foredraft.planner.wording import COLUMNS, cells, ms, shortlist
 
 
 def show(plan: Plan) -> None:
@@ -18,16 +24,16 @@ def show(plan: Plan) -> None:
     colour = {"use": "green", "do_not": "red", "measure_longer": "yellow"}[plan.verdict]
     console.print(plan.verdict.replace("_", " ").capitalize(), style=f"bold {colour}")
     console.print(plan.why)
-    table = Table("drafter", box=None, pad_edge=False)
-    for name in ("γ", "α", "c", "speed-up", "95 % interval", "ms a token", "measured"):
+    table = Table(COLUMNS[0], box=None, pad_edge=False)
+    for name in COLUMNS[1:]:
         table.add_column(name, justify="right")
-    for row in _best(plan):
-        table.add_row(*_cells(row), style="bold" if row == plan.best else None)
+    for row in shortlist(plan):
+        table.add_row(*cells(row), style="bold" if row == plan.best else None)
     console.print()
     console.print(table)
     prices = ", ".join(f"{at(plan.verify_curve, n):.2f} for {n}" for n in plan.verify_curve.rows)
     console.print(
-        f"\nA plain token takes {_ms(plan.plain_step_s)} ms. A target pass costs, by rows and"
+        f"\nA plain token takes {ms(plan.plain_step_s)} ms. A target pass costs, by rows and"
     )
     console.print(f"plain ones: {prices}.")
     if len(plan.kinds) > 1:
@@ -38,27 +44,22 @@ def show(plan: Plan) -> None:
         console.print(note)
 
 
-def _best(plan: Plan) -> list[Choice]:
-    by = sorted(plan.rows, key=lambda row: (row.drafter, row.draft or ""))
-    shown: list[Choice] = []
-    for _, rows in groupby(by, key=lambda row: (row.drafter, row.draft)):
-        shown += sorted(rows, key=lambda row: -row.predicted_speedup)[:_SHOWN]
-    return sorted(shown, key=lambda row: -row.predicted_speedup)
+def show_what_if(plan: Plan, found: WhatIf) -> None:
+    """The tables of `--what-if`."""
+    console = Console(highlight=False, markup=False)
+    console.print("\nWhat if more sequences are decoded together?", style="bold")
+    console.print(stops_paying(found))
+    if found.concurrency:
+        console.print(_table(*loads_table(plan, found)))
+        console.print(ASSUMED)
+    console.print(f"\n{supposed(plan)}", style="bold")
+    console.print(_table(*draft_models_table(plan, found)))
 
 
-def _cells(row: Choice) -> list[str]:
-    measured = "" if row.measured_speedup is None else f"{row.measured_speedup:.2f}x"
-    return [
-        f"{row.drafter} {row.draft}" if row.draft else row.drafter,
-        str(row.draft_len),
-        f"{row.acceptance_rate:.2f}",
-        f"{row.cost_ratio:.2f}",
-        f"{row.predicted_speedup:.2f}x",
-        f"{row.low:.2f} – {row.high:.2f}",
-        _ms(row.token_s),
-        measured,
-    ]
-
-
-def _ms(seconds: float) -> str:
-    return f"{1000 * seconds:.{0 if seconds >= 0.1 else 1}f}"
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name in names:
+        table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    return table

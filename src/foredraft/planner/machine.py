@@ -2,7 +2,11 @@
 
 import os
 import platform
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from foredraft import __version__
 
 
 def machine() -> str:
@@ -17,3 +21,13 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def versions(engine: str) -> str:
+    """The versions of foredraft, Python, and an engine's packages, in a line."""
+    packages = {"torch": ("torch", "transformers"), "llama.cpp": ("llama-cpp-python",)}
+    found = [f"foredraft {__version__}", f"Python {platform.python_version()}"]
+    for name in packages.get(engine, ()):
+        with suppress(PackageNotFoundError):
+            found.append(f"{name} {version(name)}")
+    return ", ".join(found)

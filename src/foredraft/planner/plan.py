@@ -91,6 +91,7 @@ class Plan:
         saved = dict(saved)
         if saved.pop("version") != VERSION:
             raise ValueError("a plan of another version")
+        saved.pop("what_if", None)  # printed beside a plan, and found anew from it
         best, curve = saved.pop("best"), saved.pop("verify_curve")
         return cls(
             verdict=Verdict(saved.pop("verdict")),
