@@ -29,10 +29,7 @@ def rule(pair: Pair) -> Ruling:
     if wrong := wrong_head(pair):
         return wrong
     if head not in _RUN:
-        return no(
-            f"Ollama runs MTP and DFlash heads, not {head}.",
-            "Run the same files with llama.cpp's server or vLLM.",
-        )
+        return no(f"Ollama runs MTP and DFlash heads, not {head}.", SAME_FAMILY)
     others = pair.others(Format.GGUF)
     return with_setting(
         f"It runs {head} heads given as a local GGUF file.",

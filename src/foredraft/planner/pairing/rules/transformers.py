@@ -67,6 +67,8 @@ def rule(pair: Pair) -> Ruling:
 def _head(pair: Pair, head: Head) -> Ruling:
     if wrong := wrong_head(pair):
         return wrong
+    if head not in (Head.MTP, Head.DFLASH):
+        return no(f"Transformers does not run {head} heads.", SAME_FAMILY)
     if pair.others(Format.TRANSFORMERS):
         return no("It reads heads in Transformers' format only.", "Use llama.cpp for GGUF.")
     if head is Head.DFLASH:
@@ -75,9 +77,7 @@ def _head(pair: Pair, head: Head) -> Ruling:
         )
     if pair.draft.architecture.startswith("gemma4"):
         return with_setting("It runs Gemma 4's assistants.", "generate(…, assistant_model=head)")
-    if head is Head.MTP:
-        return no(
-            "It runs MTP heads that are part of the target only.",
-            "If the target has its own, generate(…, use_mtp=True).",
-        )
-    return no(f"Transformers does not run {head} heads.", "Use vLLM for it.")
+    return no(
+        "It runs MTP heads that are part of the target only.",
+        "If the target has its own, generate(…, use_mtp=True).",
+    )
