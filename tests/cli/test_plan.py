@@ -11,7 +11,7 @@ from tests.cli.parrot import Parrot
 
 ROW = {
     *("drafter", "draft", "draft_len", "acceptance_rate", "cost_ratio", "predicted_speedup"),
-    *("low", "high", "token_s", "measured_speedup"),
+    *("low", "high", "token_s", "measured_speedup", "drafting_share"),
 }
 
 
@@ -76,6 +76,14 @@ def test_the_best_is_run_and_the_next_plan_owns_up(planned, call):
     assert "Earlier predictions for this model here were off by" in second.out
 
 
+def test_settings_for_an_engine_come_with_it(planned, call):
+    done = call("plan", "parrot", "-n", "8", "--export", "transformers")
+    assert "transformers" in done.out.split("Engine birds")[1].lower()
+    found = json.loads(call("plan", "parrot", "-n", "8", "--export", "vllm", "--json").out)
+    assert found["settings"]["engine"] == "vllm"
+    assert Plan.from_dict(found).engine == "birds"
+
+
 def test_own_prompts_and_a_threshold(planned, call):
     (planned / "mine.txt").write_text("One prompt.\n")
     found = json.loads(
@@ -97,6 +105,7 @@ def test_own_prompts_and_a_threshold(planned, call):
         (["--prompts", "nowhere.jsonl"], "nowhere.jsonl cannot be read"),
         (["--out", "nowhere/plan.json"], "There is no folder nowhere"),
         (["--temperature", "-1"], "temperature is -1"),
+        (["--export", "cobol"], "No engine is called 'cobol'"),
     ],
 )
 def test_bad_settings_are_refused_before_anything_is_loaded(planned, refuse, arguments, says):

@@ -6,15 +6,16 @@ from typing import Any
 from foredraft.planner.plan import Choice, Plan, Verdict, VerifyCurve
 
 CHOICES = {
-    "model": Choice("model", 3, 0.7, 0.1, 1.5, 1.3, 1.7, draft="org/small"),
-    "ngram": Choice("ngram", 4, 0.6, 0.0, 1.4, 1.3, 1.5),
-    "suffix": Choice("suffix", 6, 0.6, 0.0, 1.4, 1.3, 1.5),
+    "model": Choice("model", 3, 0.7, 0.1, 1.5, 1.3, 1.7, 0.03, draft="org/small"),
+    "ngram": Choice("ngram", 4, 0.6, 0.0, 1.4, 1.3, 1.5, 0.03),
+    "suffix": Choice("suffix", 6, 0.6, 0.0, 1.4, 1.3, 1.5, 0.03),
 }
 _PLAN = Plan(
     target="org/big",
     engine="torch",
     temperature=0.0,
     machine="a processor",
+    made="today",
     verdict=Verdict.USE,
     why="It pays.",
     threshold=1.2,
@@ -22,7 +23,7 @@ _PLAN = Plan(
     verify_curve=VerifyCurve((1, 2, 4), (1.0, 1.1, 1.3)),
     plain_step_s=0.05,
     rows=(),
-    classes={},
+    kinds={},
 )
 
 

@@ -19,8 +19,8 @@ FULL = replace(
     rows=(RAN, LOOKUP),
     kinds={"code": Kind(2, 1.9, (0.81, 0.72)), "free": Kind(1, 0.95, ())},
     notes=("The machine was busy.",),
+    made="2030-01-02, foredraft 9.9",
 )
-MADE = ["Measured on 2030-01-02 with foredraft 9.9."]
 
 
 class Reader(HTMLParser):
@@ -49,7 +49,7 @@ class Reader(HTMLParser):
 
 def read(plan: Plan) -> Reader:
     reader = Reader()
-    reader.feed(page(plan, MADE))
+    reader.feed(page(plan))
     reader.close()
     assert reader.open == []
     return reader
@@ -58,7 +58,7 @@ def read(plan: Plan) -> Reader:
 @pytest.mark.parametrize("plan", [PLAN, FULL, replace(PLAN, best=None, kinds={})])
 def test_it_is_well_formed_and_needs_nothing_from_elsewhere(plan: Plan) -> None:
     reader = read(plan)
-    assert not re.search(r"https?:|url\(|@import|<script|<link|<img", page(plan, MADE))
+    assert not re.search(r"https?:|url\(|@import|<script|<link|<img", page(plan))
     assert not any({"src", "href", "style", "onclick"} & set(attrs) for _, attrs in reader.tags)
     assert "$" not in reader.text
 
@@ -97,7 +97,7 @@ def test_it_says_what_was_found_and_how() -> None:
         "What if more sequences are decoded together?",
         "What if small.gguf agreed more often, or cost less?",
         "The machine was busy.",
-        MADE[0],
+        "Measured on 2030-01-02, foredraft 9.9.",
         "asked, 1.2x",
         "nothing drafted",
     ):
@@ -128,7 +128,7 @@ def test_it_can_be_read_without_seeing_the_charts() -> None:
 
 
 def test_the_lines_and_bars_are_where_their_numbers_are() -> None:
-    found = page(FULL, MADE)
+    found = page(FULL)
     most = 1.02 * 1.7  # the end of the best's interval
     assert f'width="{100 * 1.5 / most:.2f}%"' in found
     assert f'<line class="plain" x1="{100 / most:.2f}%"' in found
@@ -140,6 +140,6 @@ def test_the_lines_and_bars_are_where_their_numbers_are() -> None:
 
 
 def test_light_and_dark_and_narrow() -> None:
-    found = page(PLAN, MADE)
+    found = page(PLAN)
     assert "prefers-color-scheme: dark" in found
     assert 'name="viewport" content="width=device-width' in found

@@ -12,6 +12,7 @@ PLAN = Plan(
     engine="llama.cpp",
     temperature=0.0,
     machine="a processor",
+    made="today, foredraft",
     verdict=Verdict.USE,
     why="It pays.",
     threshold=1.2,

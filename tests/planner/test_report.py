@@ -18,7 +18,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 @pytest.mark.parametrize("plan", [PLAN, FULL, replace(PLAN, best=None, kinds={}, rows=())])
 def test_a_picture_to_share(tmp_path: Path, plan: Plan) -> None:
     path = tmp_path / "plan.PNG"
-    write_report(plan, path, ["Measured today."])
+    write_report(plan, path)
     content = path.read_bytes()
     assert content[:8] == PNG
     assert struct.unpack(">II", content[16:24]) == (1800, 945)
@@ -27,15 +27,15 @@ def test_a_picture_to_share(tmp_path: Path, plan: Plan) -> None:
 def test_names_in_a_picture_are_no_mathematics_and_may_be_long(tmp_path: Path) -> None:
     best = replace(BEST, draft="$\\frac" + "x" * 300)
     plan = replace(PLAN, best=best, rows=(best,), target="a$b^$" * 60)
-    write_report(plan, tmp_path / "plan.png", [])
+    write_report(plan, tmp_path / "plan.png")
     assert (tmp_path / "plan.png").stat().st_size > 10_000
 
 
 def test_a_page_to_share(tmp_path: Path) -> None:
-    write_report(PLAN, tmp_path / "plan.html", ["Measured today."])
+    write_report(PLAN, tmp_path / "plan.html")
     content = (tmp_path / "plan.html").read_text(encoding="utf-8")
     assert content.startswith("<!doctype html>")
-    assert "Measured today." in content
+    assert "Measured on today, foredraft." in content
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_picture_needs_matplotlib_and_a_page_does_not(
 def test_what_cannot_be_written_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "plan.html").mkdir()
     with pytest.raises(ForedraftError, match="cannot be written"):
-        write_report(PLAN, tmp_path / "plan.html", [])
+        write_report(PLAN, tmp_path / "plan.html")
     assert [path.name for path in tmp_path.iterdir()] == ["plan.html"]
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import asdict
-from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +12,9 @@ from foredraft.cli.bar import Bar
 from foredraft.cli.options import LawSettings
 from foredraft.cli.spread import with_settings
 from foredraft.core.errors import ForedraftError
+from foredraft.planner.export import ENGINES, check_engine
+from foredraft.planner.export import export as settings_for
 from foredraft.planner.inquiry import Inquiry, inquire
-from foredraft.planner.machine import versions
 from foredraft.planner.report import check_place, write_report
 from foredraft.planner.what_if import what_if
 from foredraft.rivals.prompts import read_samples
@@ -63,6 +63,10 @@ def plan(
     out: Annotated[
         Path | None, typer.Option(help="Store the plan as JSON, for `export`.", metavar="FILE")
     ] = None,
+    export: Annotated[
+        str | None,
+        typer.Option(help=f"Also print the settings for {', '.join(ENGINES)}.", metavar="ENGINE"),
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option(help="Write a report to share: a .html page or a .png.", metavar="FILE"),
@@ -101,15 +105,19 @@ def plan(
         raise ForedraftError(f"There is no folder {out.parent} for the plan; make it first.")
     if report is not None:
         check_place(report)
+    if export is not None:
+        check_engine(export)
     with Bar(f"Loading {model}") as bar:
         made = inquire(inquiry, settings.placement(), bar)
     if out is not None:
         made.write(out)
     if report is not None:
-        write_report(made, report, [f"Measured on {date.today()} with {versions(made.engine)}."])
+        write_report(made, report)
     found = what_if(made) if suppose else None
     if as_json:
         also = {"what_if": asdict(found)} if found else {}
+        if export is not None:
+            also["settings"] = asdict(settings_for(made, export))
         print(json.dumps(made.to_dict() | also, ensure_ascii=False))
         return
     from foredraft.cli.plan_table import show, show_what_if
@@ -119,6 +127,8 @@ def plan(
         show_what_if(made, found)
     if report is not None:
         print(f"\nWrote {report}.")
+    if export is not None:
+        print(f"\n{settings_for(made, export).text}", end="")
 
 
 def _seconds(text: str) -> float:

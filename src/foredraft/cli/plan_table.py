@@ -20,7 +20,7 @@ from foredraft.planner.wording import COLUMNS, cells, ms, shortlist
 
 def show(plan: Plan) -> None:
     """The verdict, the best settings of each drafter, and what they rest on."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     colour = {"use": "green", "do_not": "red", "measure_longer": "yellow"}[plan.verdict]
     console.print(plan.verdict.replace("_", " ").capitalize(), style=f"bold {colour}")
     console.print(plan.why)

@@ -1,12 +1,10 @@
 """`foredraft report`: a stored plan as a page or a picture."""
 
-from datetime import date
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from foredraft import __version__
 from foredraft.planner.plan import Plan
 from foredraft.planner.report import write_report
 
@@ -23,6 +21,5 @@ def report(
 
     A .html page is one file and needs nothing else. A .png needs matplotlib.
     """
-    made = f"Drawn on {date.today()} with foredraft {__version__}, from a stored plan."
-    write_report(Plan.read(plan), file, [made])
+    write_report(Plan.read(plan), file)
     print(f"Wrote {file}.")

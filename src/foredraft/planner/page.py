@@ -31,11 +31,11 @@ from foredraft.planner.wording import (
 _TEMPLATE = Path(__file__).with_name("report.html")
 
 
-def page(plan: Plan, made: Sequence[str]) -> str:
-    """The page; `made` are lines on when and with what it was made."""
+def page(plan: Plan) -> str:
+    """The page, whole."""
     found = what_if(plan)
     parts = [_head(plan), _settings(plan), _kinds(plan), _curve(plan), _loads(plan, found)]
-    parts += [_draft_models(plan, found), _method(plan, made)]
+    parts += [_draft_models(plan, found), _method(plan)]
     template = Template(_TEMPLATE.read_text(encoding="utf-8"))
     title = escape(f"{HEADLINES[plan.verdict]}: {plan.target}")
     return template.substitute(title=title, body="\n".join(part for part in parts if part))
@@ -157,10 +157,10 @@ def _draft_models(plan: Plan, found: WhatIf) -> str:
     )
 
 
-def _method(plan: Plan, made: Sequence[str]) -> str:
+def _method(plan: Plan) -> str:
     notes = "".join(f"<p>{escape(note)}</p>" for note in plan.notes)
-    lines = "".join(f'<p class="muted">{escape(line)}</p>' for line in made)
-    return _section("How this was found", f"<p>{escape(method(plan))}</p>", notes, lines)
+    made = f'<p class="muted">Measured on {escape(plan.made)}.</p>'
+    return _section("How this was found", f"<p>{escape(method(plan))}</p>", notes, made)
 
 
 def _section(heading: str, *parts: str) -> str:

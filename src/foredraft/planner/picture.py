@@ -1,6 +1,5 @@
 """A plan as a picture, drawn with matplotlib, which is imported only when one is asked for."""
 
-from collections.abc import Sequence
 from io import BytesIO
 from textwrap import wrap
 from typing import Any
@@ -13,7 +12,7 @@ _COLOURS = {"use": "#116329", "do_not": "#a3211a", "measure_longer": "#7a4a00"}
 _FILL, _SLOW, _INK, _ASKED, _MUTED = "#3b6fd4", "#b9615a", "#10254d", "#8a5300", "#57606a"
 
 
-def picture(plan: Plan, made: Sequence[str]) -> bytes:
+def picture(plan: Plan) -> bytes:
     """A PNG: the verdict, the best settings with their intervals, and what verification costs."""
     from matplotlib.figure import Figure
 
@@ -30,7 +29,7 @@ def picture(plan: Plan, made: Sequence[str]) -> bytes:
         figure.text(0.03, 0.845, _cut("\n".join(wrap(said, 120)), 241), size=13, va="center")
     where = f"{plan.target}, {plan.engine}, temperature {plan.temperature:g}, {plan.machine}"
     figure.text(0.03, 0.055, _cut(where, 150), size=10, color=_MUTED)
-    figure.text(0.03, 0.02, " ".join(made[-1:]), size=10, color=_MUTED)
+    figure.text(0.03, 0.02, f"Measured on {plan.made}.", size=10, color=_MUTED)
     _bars(bars, plan)
     _curve(curve, plan)
     for axes in (bars, curve):

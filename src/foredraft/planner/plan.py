@@ -25,8 +25,9 @@ class Choice:
     """A drafter with a draft length γ, and its speed over plain decoding.
 
     `drafter` is ngram, suffix or model; `draft` names the model that drafts. `acceptance_rate` is
-    α (0 where nothing was drafted), `cost_ratio` c. `low` and `high` bound the prediction,
-    `token_s` is the predicted time of a token; `measured_speedup` is None until it ran.
+    α (0 where nothing was drafted), `cost_ratio` c, `drafting_share` the share of rounds that
+    draft. `low` and `high` bound the prediction, `token_s` is the predicted time of a token;
+    `measured_speedup` is None until it ran.
     """
 
     drafter: str
@@ -38,6 +39,7 @@ class Choice:
     high: float
     token_s: float
     draft: str | None = None
+    drafting_share: float = 1.0
     measured_speedup: float | None = None
 
 
@@ -63,14 +65,16 @@ class VerifyCurve:
 class Plan:
     """What `foredraft plan` found. `best` is the fastest choice, whatever the verdict on it.
 
-    `target` and `engine` are what was measured, by the names they were asked by; `kinds` looks at
-    the best choice by kind of prompt, `notes` are what else a person should know.
+    `target` and `engine` are what was measured, by the names they were asked by, `made` is when and
+    with which versions; `kinds` looks at the best choice by kind of prompt, `notes` are what else
+    a person should know.
     """
 
     target: str
     engine: str
     temperature: float
     machine: str
+    made: str
     verdict: Verdict
     why: str
     threshold: float
@@ -91,7 +95,8 @@ class Plan:
         saved = dict(saved)
         if saved.pop("version") != VERSION:
             raise ValueError("a plan of another version")
-        saved.pop("what_if", None)  # printed beside a plan, and found anew from it
+        for beside in ("what_if", "settings"):  # printed with a plan, and found anew from it
+            saved.pop(beside, None)
         best, curve = saved.pop("best"), saved.pop("verify_curve")
         return cls(
             verdict=Verdict(saved.pop("verdict")),

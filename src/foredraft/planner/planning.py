@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from statistics import median
 
 from foredraft.planner.advice import explain, judge
 from foredraft.planner.answers import Answer
-from foredraft.planner.machine import machine
+from foredraft.planner.machine import machine, versions
 from foredraft.planner.plan import Choice, Kind, Plan, VerifyCurve
-from foredraft.planner.predict import Written, acceptance, by_position, predict
+from foredraft.planner.predict import Written, acceptance, by_position, drafting_share, predict
 from foredraft.planner.survey import Scope, Setting, Survey
 from foredraft.targets.base import Target
 
@@ -39,6 +40,7 @@ def plan(
             engine=target.engine,
             temperature=scope.params.temperature,
             machine=machine(),
+            made=f"{date.today()}, {versions(target.engine)}",
             verdict=judge(best, threshold),
             why="",
             threshold=threshold,
@@ -91,6 +93,7 @@ def _choice(setting: Setting, made: Sequence[Written], found: Survey, unsure: fl
         high=high * (1 + unsure),
         token_s=median(answer.step_s for answer in found.answers) / speed,
         draft=setting.draft,
+        drafting_share=drafting_share([one for written in made for one in written.passes]),
     )
 
 

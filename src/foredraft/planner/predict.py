@@ -103,3 +103,8 @@ def by_position(passes: Sequence[Pass]) -> list[float]:
     judged = [sum(done.kept >= i < done.drafted for done in passes) for i in range(most)]
     kept = [sum(done.kept > i for done in passes) for i in range(most)]
     return [k / j for k, j in zip(kept, judged, strict=True) if j]
+
+
+def drafting_share(passes: Sequence[Pass]) -> float:
+    """The share of rounds that draft anything."""
+    return sum(done.drafted > 0 for done in passes) / len(passes)

@@ -1,6 +1,5 @@
 """A plan as a file to share: a page or a picture, by the file's ending."""
 
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,10 +28,10 @@ def check_place(path: Path) -> None:
         )
 
 
-def write_report(plan: Plan, path: Path, made: Sequence[str]) -> None:
-    """Write the report that the ending names; `made` says when and with what it was made."""
+def write_report(plan: Plan, path: Path) -> None:
+    """Write the report that the ending names."""
     check_place(path)
-    content = page(plan, made) if path.suffix.lower() == ".html" else picture(plan, made)
+    content = page(plan) if path.suffix.lower() == ".html" else picture(plan)
     try:
         write_whole(path, content)
     except OSError as error:

@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 
-from foredraft.core.speedup import best_gamma, expected_tokens
+from foredraft.core.speedup import best_gamma
 from foredraft.core.types import FloatArray
 from foredraft.planner.plan import Choice, Plan, VerifyCurve
 
@@ -96,33 +96,17 @@ def _speedup(row: Choice, sequences: int, prices: FloatArray) -> float:
 
     How many tokens a round yields does not change with the load, and so need not be known.
     """
-    share = _share(row, prices)
-    return (
-        row.predicted_speedup
-        * _round(row, 1, share, prices)
-        / _round(row, sequences, share, prices)
-    )
+    alone, among = (_round(row, n, prices) for n in (1, sequences))
+    return row.predicted_speedup * alone / among
 
 
-def _share(row: Choice, prices: FloatArray) -> float:
-    """How often a round drafts: with a draft model always; with a lookup as often as would make α,
-    c and v give the speed-up that was counted, or always where nothing would."""
-    if row.draft is not None:
-        return 1.0
-    gained = expected_tokens(row.acceptance_rate, row.draft_len) - 1
-    paid = row.draft_len * row.cost_ratio + prices[row.draft_len] - 1
-    net = gained - row.predicted_speedup * paid
-    share = (row.predicted_speedup - 1) / net if net else 1.0
-    return float(share) if 0 < share < 1 else 1.0
-
-
-def _round(row: Choice, sequences: int, share: float, prices: FloatArray) -> float:
+def _round(row: Choice, sequences: int, prices: FloatArray) -> float:
     """A round of all sequences in one pass, in plain steps of all.
 
-    Each drafts with chance `share`. A draft model's price for a batch is taken to grow as the
-    target's does; lookups are made one sequence after another.
+    Each drafts as often as the plan counted. A draft model's price for a batch is taken to grow as
+    the target's does; lookups are made one sequence after another.
     """
-    drafting = np.arange(sequences + 1)
+    share, drafting = row.drafting_share, np.arange(sequences + 1)
     chances = [comb(sequences, k) * share**k * (1 - share) ** (sequences - k) for k in drafting]
     plain = prices[sequences - 1]
     verifying = np.dot(chances, prices[sequences - 1 + drafting * row.draft_len])

@@ -3,7 +3,7 @@ from itertools import pairwise
 from foredraft.planner.export.schedule import by_batch_size
 from foredraft.planner.plan import Choice, VerifyCurve
 
-CHOICE = Choice("model", 3, 0.8, 0.05, 1.5, 1.3, 1.7, draft="small")
+CHOICE = Choice("model", 3, 0.8, 0.05, 1.5, 1.3, 1.7, 0.03, draft="small")
 FLAT = VerifyCurve((1, 64), (1.0, 1.1))
 DEAR = VerifyCurve((1, 64), (1.0, 64.0))
 BENT = VerifyCurve((1, 8, 64), (1.0, 1.0, 20.0))

@@ -26,8 +26,13 @@ ENGINES = {
 
 def export(plan: Plan, engine: str) -> Settings:
     """The plan's choice for one of ENGINES; ForedraftError for another name."""
+    check_engine(engine)
+    return ENGINES[engine](plan)
+
+
+def check_engine(engine: str) -> None:
+    """ForedraftError for what is not one of ENGINES: to be known before measuring."""
     if engine not in ENGINES:
         raise ForedraftError(
             f"No engine is called {engine!r}; the engines are {', '.join(ENGINES)}."
         )
-    return ENGINES[engine](plan)
