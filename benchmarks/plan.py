@@ -21,6 +21,7 @@ from foredraft.core.sampling import SamplingParams
 from foredraft.drafters.base import Drafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.suffix import SuffixDrafter
+from foredraft.engine.generator import Generator
 from foredraft.engine.load import models, pair
 from foredraft.planner.advice import judge
 from foredraft.planner.confirm import speedups
@@ -63,6 +64,7 @@ def main() -> None:
     }
     console = Console(stderr=True)
     params = SamplingParams(temperature=options.temperature)
+    plain = Generator(target)
     cells: list[dict[str, Any]] = []
     verdicts: list[dict[str, Any]] = []
     for prompt in track(choose(options.prompts), console=console, description="planning"):
@@ -78,7 +80,7 @@ def main() -> None:
             if setting.draft_len not in lengths[setting.drafter]:
                 continue
             (measured,) = speedups(
-                target,
+                plain,
                 lambda setting=setting: maker(setting),
                 setting.draft_len,
                 found.answers,
@@ -99,6 +101,7 @@ def main() -> None:
                 }
             )
         cells += mine
+        console.print(f"{prompt['id']}: {[(c['predicted'], c['measured']) for c in mine]}")
         top = max(mine, key=lambda cell: cell["predicted"])
         fastest = max(mine, key=lambda cell: cell["measured"])
         verdicts.append(

@@ -100,6 +100,13 @@ class Generator:
             return "auto"
         return self.drafters[0].name if self.drafters else "none"
 
+    def with_drafters(self, *drafters: Drafter) -> "Generator":
+        """The same target, and the text it has read so far, with other drafters; use either, one
+        at a time."""
+        other = Generator(self.target, *drafters, prices=self._folder)
+        other._cache = self._cache
+        return other
+
     def calibrate(self, bitwise: bool = False, progress: Progress | None = None) -> Prices:
         """What passes and drafts cost here: from the folder, or measured now (seconds)."""
         if bitwise not in self._prices:

@@ -8,11 +8,11 @@ from foredraft.engine.generator import Generator
 from foredraft.engine.request import Request
 from foredraft.planner.answers import Answer
 from foredraft.planner.survey import Scope
-from foredraft.targets.base import Progress, Target
+from foredraft.targets.base import Progress
 
 
 def speedups(
-    target: Target,
+    plain: Generator,
     make: Callable[[], Drafter],
     draft_len: int,
     answers: Sequence[Answer],
@@ -20,7 +20,7 @@ def speedups(
     report: Progress,
     repeats: int = 1,
 ) -> list[float]:
-    """For each answer, decode speed with a drafter over plain decoding.
+    """For each answer, decode speed with a drafter over that of `plain`, which has none.
 
     The two take turns, in the other order every other time; a repeated ratio is the median. Each
     run starts cold, with a drafter of its own.
@@ -32,7 +32,9 @@ def speedups(
             report("Running it", number * repeats + repeat, len(answers) * repeats)
             order = [False, True] if (number + repeat) % 2 == 0 else [True, False]
             speed = {
-                drafting: _speed(target, [make()] if drafting else [], draft_len, answer, scope)
+                drafting: _speed(
+                    plain.with_drafters(make()) if drafting else plain, draft_len, answer, scope
+                )
                 for drafting in order
             }
             ratios.append(speed[True] / speed[False])
@@ -45,13 +47,11 @@ def speedup(ratios: Sequence[float]) -> float:
     return geometric_mean(ratios)
 
 
-def _speed(
-    target: Target, drafters: list[Drafter], draft_len: int, answer: Answer, scope: Scope
-) -> float:
+def _speed(generator: Generator, draft_len: int, answer: Answer, scope: Scope) -> float:
     request = Request(
         params=scope.params,
         max_new_tokens=answer.limit,
         seed=scope.seed,
         draft_len=draft_len,
     )
-    return Generator(target, *drafters).generate(answer.prompt, request).stats.tokens_per_s
+    return generator.generate(answer.prompt, request).stats.tokens_per_s

@@ -9,6 +9,7 @@ from foredraft.core.sampling import SamplingParams
 from foredraft.drafters.base import Drafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.suffix import SuffixDrafter
+from foredraft.engine.generator import Generator
 from foredraft.engine.load import models, pair
 from foredraft.planner.confirm import speedup, speedups
 from foredraft.planner.history import Outcome, keep, past
@@ -59,7 +60,8 @@ def inquire(
     if not asked.run or made.best is None:
         return made
     make = _maker(made.best, target, dict(zip(asked.drafts, loaded, strict=True)))
-    ratios = speedups(target, make, made.best.draft_len, found.answers, scope, report)
+    plain = Generator(target)
+    ratios = speedups(plain, make, made.best.draft_len, found.answers, scope, report)
     _remember(history, target, made.best, speedup(ratios))
     return with_measured(made, speedup(ratios))
 
