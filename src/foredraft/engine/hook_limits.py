@@ -69,8 +69,8 @@ def refuse(
         ),
         (
             mask is not None and not bool(mask.all()),
-            "The attention_mask hides tokens of the prompt (generate itself hides pad_token_id), and "
-            "foredraft.generate reads all of it; give the prompt without padding, or an "
+            "The attention_mask hides tokens of the prompt (generate itself hides pad_token_id), "
+            "and foredraft.generate reads all of it; give the prompt without padding, or an "
             "attention_mask of ones.",
         ),
         (
