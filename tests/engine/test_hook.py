@@ -256,7 +256,7 @@ def test_a_prompt_of_vectors_is_refused():
     model = tiny.model()
     vectors = model.get_input_embeddings()(torch.tensor([PROMPT]))
     with pytest.raises(foredraft.ForedraftError, match="cannot use inputs_embeds"):
-        model.generate(inputs_embeds=vectors, custom_generate=foredraft.generate)
+        model.generate(inputs_embeds=vectors, max_new_tokens=4, custom_generate=foredraft.generate)
 
 
 def test_models_that_cannot_be_are_refused():
