@@ -94,7 +94,7 @@ def test_a_chat_keeps_the_model_and_tells_it_what_was_said(parrot):
     second = chat.prompt("and again")
     assert second.text() == SAYS
     assert len(loaded) == 1
-    generator = model._generator(model.Options())
+    generator = model._loaded[1]
     asked = generator.encode(llm_plugin._asked(generator, second.prompt))
     said = bytes(asked[:-1]).decode()
     assert said == f"system: be short\nuser: hello\nassistant: {SAYS}\nuser: and again"
@@ -122,6 +122,14 @@ def test_the_command_shows_the_usage(parrot):
     assert done.exit_code == 0
     assert done.stdout.startswith(SAYS)
     assert '"drafted"' in done.stderr
+
+
+def test_the_chat_of_the_command(parrot):
+    loaded = parrot()
+    done = CliRunner().invoke(cli, ["chat", "-m", "foredraft"], input="hello\nand again\nquit\n")
+    assert done.exit_code == 0
+    assert done.stdout.count(SAYS) == 2
+    assert len(loaded) == 1
 
 
 def test_a_persons_defaults_hold_beside_other_options(parrot):

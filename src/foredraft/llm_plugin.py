@@ -14,6 +14,7 @@ from foredraft.core.sampling import SamplingParams
 from foredraft.engine.generator import Generator, Result
 from foredraft.engine.load import load
 from foredraft.engine.request import Prompt, Request
+from foredraft.targets.base import Progress
 from foredraft.targets.hub import KNOWN
 
 
@@ -62,21 +63,23 @@ class NamedModel(llm.Model):  # type: ignore[misc]
         shape = _given(temperature=options.temperature, top_p=options.top_p)
         length = _given(max_new_tokens=options.max_tokens)
         request = Request(SamplingParams(**shape), **length, seed=options.seed)
-        generator = self._generator(options)
-        with closing(generator.stream(_asked(generator, prompt), request)) as tokens:
+        name = self._model(options)
+        with Bar(f"Loading {name}") as bar:
+            generator = self._generator(name, options, bar)
+            asked = _asked(generator, prompt)
+            if generator.drafters:
+                generator.calibrate(progress=bar)
+        with closing(generator.stream(asked, request)) as tokens:
             for token in tokens:
                 yield token.text
         _report(response, tokens.result)
 
-    def _generator(self, options: Any) -> Generator:
-        """The model with its drafter, loaded and measured unless the last turn has done it."""
-        wanted = (self._model(options), options.drafter or "auto", options.draft_model)
+    def _generator(self, name: str, options: Any, progress: Progress) -> Generator:
+        """The model with its drafter, loaded unless the last turn was with the same."""
+        wanted = (name, options.drafter or "auto", options.draft_model)
         if self._loaded is None or self._loaded[0] != wanted:
-            name, drafter, draft = wanted
-            with Bar(f"Loading {name}") as bar:
-                generator = load(name, drafter=drafter, draft_model=draft, progress=bar)
-                if generator.drafters:
-                    generator.calibrate(progress=bar)
+            _, drafter, draft = wanted
+            generator = load(name, drafter=drafter, draft_model=draft, progress=progress)
             self._loaded = (wanted, generator)
         return self._loaded[1]
 

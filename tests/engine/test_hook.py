@@ -7,12 +7,21 @@ import sys
 
 import pytest
 import torch
-from transformers import LogitsProcessor, StoppingCriteria, T5Config, T5ForConditionalGeneration
-from transformers.cache_utils import DynamicCache
+from transformers import (
+    DynamicCache,
+    LogitsProcessor,
+    PreTrainedTokenizerFast,
+    StoppingCriteria,
+    StopStringCriteria,
+    SynthIDTextWatermarkingConfig,
+    T5Config,
+    T5ForConditionalGeneration,
+)
 
 import foredraft
 from foredraft.engine import hook
 from tests import tiny
+from tests.targets import tiny_gguf
 
 PROMPT = [1, 2, 3, 4, 1, 2, 3]
 SETTINGS = {
@@ -114,6 +123,19 @@ def test_a_persons_own_processors_and_criteria():
         assert torch.equal(ours(model, **own, **DRAFTING["ngram"]), plain(model, **own))
 
 
+def test_a_stop_string_is_a_criterion():
+    """`stop_strings` itself never reaches a callable: Transformers withholds the tokenizer too."""
+    model = tiny_gguf.model("llama", seed=1)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=tiny_gguf.tokenizer())
+    with pytest.raises(ValueError, match="tokenizer"):
+        ours(model, stop_strings=["he"], tokenizer=tokenizer)
+    criteria = [StopStringCriteria(tokenizer, ["he"])]
+    made = ours(model, stopping_criteria=criteria, **DRAFTING["ngram"])
+    assert torch.equal(made, plain(model, stop_strings=["he"], tokenizer=tokenizer))
+    assert tokenizer.decode(made[0]).endswith("he")
+    assert made.shape[1] < len(PROMPT) + 24
+
+
 class Heard:
     def __init__(self):
         self.said = []
@@ -211,6 +233,10 @@ T5 = T5Config(vocab_size=32, d_model=16, d_kv=8, d_ff=16, num_layers=1, num_head
         ({"output_scores": True, "return_dict_in_generate": True}, "output_scores"),
         ({"output_hidden_states": True}, "cannot use output_hidden_states"),
         ({"guidance_scale": 1.5}, "UnbatchedClassifierFreeGuidanceLogitsProcessor remembers"),
+        (
+            {"watermarking_config": SynthIDTextWatermarkingConfig(3, [1, 2]), "do_sample": True},
+            "SynthIDTextWatermarkLogitsProcessor remembers",
+        ),
         ({"synced_gpus": True}, "synced_gpus"),
         ({"drafter": "oracle"}, "Unknown drafter 'oracle'"),
         ({"drafter": "model"}, "needs assistant_model"),
@@ -224,6 +250,13 @@ def test_what_would_be_done_otherwise_is_refused(settings, says):
     said = str(caught.value)
     assert said.endswith((".", "?"))
     assert "\n" not in said
+
+
+def test_a_prompt_of_vectors_is_refused():
+    model = tiny.model()
+    vectors = model.get_input_embeddings()(torch.tensor([PROMPT]))
+    with pytest.raises(foredraft.ForedraftError, match="cannot use inputs_embeds"):
+        model.generate(inputs_embeds=vectors, max_new_tokens=4, custom_generate=foredraft.generate)
 
 
 def test_models_that_cannot_be_are_refused():

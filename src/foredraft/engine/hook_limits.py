@@ -32,7 +32,7 @@ def refuse(
     texts, length = input_ids.shape
     mode = str(config.get_generation_mode().value)
     mask, positions = inputs.get("attention_mask"), inputs.get("position_ids")
-    counted = positions is None or torch.equal(positions.cpu(), torch.arange(length)[None])
+    counted = positions is None or torch.equal(positions.cpu().long(), torch.arange(length)[None])
     stateful = [type(item).__name__ for item in processors if isinstance(item, _STATEFUL)]
     others = [key for key, value in inputs.items() if value is not None and key not in _PREPARED]
     for wrong, sentence in (
@@ -56,6 +56,11 @@ def refuse(
             texts != 1,
             f"foredraft.generate continues one text at a time, and these are {texts}; call "
             "generate once for each, with num_return_sequences=1.",
+        ),
+        (
+            others,
+            f"foredraft.generate continues token ids alone and cannot use {', '.join(others)}; "
+            "leave it out, or leave custom_generate out.",
         ),
         (
             model.training,
@@ -93,11 +98,6 @@ def refuse(
             stateful,
             f"{', '.join(stateful)} remembers what it was asked before, and a draft asks for more "
             "than becomes text; leave it out, or leave custom_generate out.",
-        ),
-        (
-            others,
-            f"foredraft.generate continues token ids alone and cannot use {', '.join(others)}; "
-            "leave it out, or leave custom_generate out.",
         ),
     ):
         if wrong:
