@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from foredraft.core.errors import ForedraftError
-from foredraft.rivals.prompts import read_samples
+from foredraft.rivals.prompts import Sample, read_samples
+from tests.cli.parrot import ANSWER, Bytes
 
 
 def test_eight_prompts_come_with_the_package() -> None:
@@ -23,6 +24,12 @@ def test_own_prompts_in_every_form(tmp_path: Path) -> None:
     assert [second.messages[0]["content"], third.messages[0]["content"]] == ["Ho", "Hu"]
     file.write_text("One line.\nAnother.\n")
     assert [s.messages[0]["content"] for s in read_samples(file)] == ["One line.", "Another."]
+
+
+def test_a_model_without_a_chat_template_gets_the_bare_text() -> None:
+    sample = Sample("a", "chat", [{"role": "user", "content": c} for c in ("Hi", "Ho")])
+    assert bytes(sample.tokens(Bytes(has_template=False))) == b"Hi\n\nHo"
+    assert sample.tokens(Bytes())[-1] == ANSWER
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def _answers(
 ) -> list[Answer]:
     end = time.perf_counter() + scope.budget_s / (1 + _DRAFT_SHARE * drafts)
     answers: list[Answer] = []
-    prompts = [(one, target.tokenizer.chat(one.messages)) for one in scope.samples]
+    prompts = [(one, one.tokens(target.tokenizer)) for one in scope.samples]
     fitting = [(one, ids) for one, ids in prompts if len(ids) < target.context]
     if not fitting:
         raise ForedraftError(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from foredraft.core.errors import ForedraftError
+from foredraft.targets.base import TextCodec
 
 EIGHT = Path(__file__).with_name("prompts.jsonl")
 
@@ -18,6 +19,12 @@ class Sample:
     id: str
     kind: str
     messages: list[dict[str, str]]
+
+    def tokens(self, tokenizer: TextCodec) -> list[int]:
+        """As the model's chat template makes them, or of the bare text where it has none."""
+        if tokenizer.has_template:
+            return tokenizer.chat(self.messages)
+        return tokenizer.encode("\n\n".join(message["content"] for message in self.messages))
 
 
 def read_samples(path: Path | None = None) -> list[Sample]:
