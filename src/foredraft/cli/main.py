@@ -10,7 +10,7 @@ import typer
 from typer.main import get_command
 
 from foredraft import __version__
-from foredraft.cli import chat, pull, run, simulate
+from foredraft.cli import chat, pull, run, simulate, verify
 from foredraft.core.errors import ForedraftError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
 app.command()(run.run)
 app.command()(chat.chat)
 app.command()(pull.pull)
+app.command()(verify.verify)
 app.add_typer(simulate.app, name="simulate")
 
 
@@ -39,7 +40,8 @@ def foredraft(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns 0, 2 for what a person can mend, or 130 after Ctrl-C."""
+    """Run the command line; returns 0, 1 where `verify` finds something off, 2 for what a person
+    can mend, or 130 after Ctrl-C."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # "?" beats a traceback on an old terminal
