@@ -79,10 +79,15 @@ def _fit(fit: Fit, temperature: float) -> Iterator[str]:
         f"{mark('surprise')} Surprise at temperature {temperature:g}: {fit.surprise:.3f} nats a "
         f"token, {fit.entropy:.3f} expected (z {fit.surprise_z:+.2f}, {chance['surprise']})"
     )
-    yield (
-        f"{mark('likeliest')} Likeliest token: came {fit.likeliest} times of {fit.tokens}, "
-        f"{fit.likeliest_expected:.1f} expected ({chance['likeliest']})"
-    )
+    for test, name, count in (
+        ("likeliest", "Likeliest tokens", fit.likeliest),
+        ("overrated", "Tokens the draft overrates", fit.overrated),
+    ):
+        if count.places:
+            yield (
+                f"{mark(test)} {name}: came at {count.came} of {count.places} places, "
+                f"{count.expected:.1f} expected ({chance[test]})"
+            )
     yield (
         f"{mark('places')} Places in the laws: {fit.distance:.3f} from uniform ({chance['places']})"
     )

@@ -15,7 +15,7 @@ from foredraft.planner.chooser import Chooser
 from foredraft.planner.difference import Difference, margin
 from foredraft.planner.equality import Equality, after, shown
 from foredraft.planner.forced import Text, forced, rounding
-from foredraft.planner.runs import seed_of
+from foredraft.planner.runs import Run, seed_of
 from foredraft.rivals.prompts import Sample
 from foredraft.rivals.server import Answer, Server
 from foredraft.targets.base import Progress, Target, TextCodec
@@ -63,8 +63,8 @@ def against(
     sent = [answer.text for answer in answers[:count]]
     drawn = [
         found
-        for plain, answer, (_, how) in zip(ours, answers[count:], asked[count:], strict=True)
-        if (found := _tokens(target.tokenizer, plain.prompt, answer, how)) is not None
+        for plain, answer, (sample, how) in zip(ours, answers[count:], asked[count:], strict=True)
+        if (found := _drawn(target.tokenizer, sample.id, plain.prompt, answer, how)) is not None
     ]
     return Audit(
         model=target.name,
@@ -79,21 +79,22 @@ def against(
         rounding=slack,
         greedy=_compare(target, [sample.id for sample in samples], ours, sent, cold, slack),
         same_seed=None,
-        fit=fit(target, drawn, slack) if drawn else None,
+        fit=fit(target, drawn, slack, tell) if drawn else None,
     )
 
 
-def _tokens(
-    codec: TextCodec, prompt: list[int], answer: Answer, request: Request
-) -> tuple[Text, Request] | None:
-    """The tokens of a sampled answer, and the request they obey; None if they cannot be told."""
+def _drawn(
+    codec: TextCodec, name: str, prompt: list[int], answer: Answer, request: Request
+) -> Run | None:
+    """A sampled answer as tokens, and the request they obey; None if they cannot be told."""
     start = len(codec.encode(""))
     output = codec.encode(answer.text)[start:]
     if not output or answer.tokens - len(output) not in (0, int(answer.ended)):
         return None
     # The end token is not in the text, so each of these was drawn given that it was none.
     given = replace(request.params, min_tokens=len(output))
-    return Text(prompt, output), replace(request, params=given)
+    asked = replace(request, params=given)
+    return Run(name, asked, Text(prompt, output), [None] * len(output), None)
 
 
 def _compare(

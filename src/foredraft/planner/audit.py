@@ -14,9 +14,9 @@ from foredraft.engine.request import Request
 from foredraft.planner.chooser import Chooser
 from foredraft.planner.difference import raised
 from foredraft.planner.equality import Equality, compare
-from foredraft.planner.forced import Text, forced, rounding
+from foredraft.planner.forced import forced, rounding
 from foredraft.planner.pit import FALSE_ALARM, Evidence, Fit
-from foredraft.planner.runs import Runs
+from foredraft.planner.runs import Run, Runs
 from foredraft.targets.base import Progress, Target
 
 VERSION = 1
@@ -84,10 +84,13 @@ def audit(
     cold = replace(request, params=replace(params, temperature=0.0))
     warm = replace(request, params=replace(params, temperature=params.temperature or WARM))
     keeps_text = request.exactness is not Exactness.DISTRIBUTION
-    runs = Runs(generator, prompts, 3 + keeps_text, progress)
+    tell = progress or (lambda what, done, total: None)
+    runs = Runs(generator, prompts, 3 + keeps_text, tell)
     greedy, sampled = runs.make(cold, plainly=True), runs.make(warm, plainly=keeps_text)
+    tell("Measuring rounding", 0, 1)
     slack = ALLOWANCE * rounding(target, [run.text for run in greedy])
     allowed = None if request.exactness is Exactness.BITWISE else slack
+    tell("Comparing", 0, 1)
     return Audit(
         model=target.name,
         engine=target.engine,
@@ -101,21 +104,23 @@ def audit(
         rounding=slack,
         greedy=compare(target, greedy, allowed),
         same_seed=compare(target, sampled, allowed) if keeps_text else None,
-        fit=fit(target, [(run.text, run.request) for run in sampled], slack),
+        fit=fit(target, sampled, slack, tell),
     )
 
 
-def fit(target: Target, texts: Sequence[tuple[Text, Request]], slack: float) -> Fit:
+def fit(target: Target, runs: Sequence[Run], slack: float, tell: Progress) -> Fit:
     """Whether the texts were drawn from p: p of one pass of the target alone over each, not of
     what the engine says about itself."""
-    evidence = Evidence(np.random.default_rng(texts[0][1].seed))
+    evidence = Evidence(np.random.default_rng(runs[0].request.seed))
     cache = target.open()
-    for text, request in texts:
+    for done, run in enumerate(runs):
+        tell("Judging", done, len(runs))
         evidence.begin()
-        chooser = Chooser(target, request)
-        for at, logits in enumerate(forced(target, cache, text)):
-            token = text.output[at]
-            evidence.add(_holding(partial(chooser.law, text, at), logits, token, slack), token)
+        chooser = Chooser(target, run.request)
+        places = zip(run.text.output, run.proposals, forced(target, cache, run.text), strict=True)
+        for at, (token, proposal, logits) in enumerate(places):
+            p = _holding(partial(chooser.law, run.text, at), logits, token, slack)
+            evidence.add(p, token, proposal.overrated(p, slack) if proposal else None)
     return evidence.fit()
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from foredraft.engine.generator import Generator
 from foredraft.engine.request import Request
 from foredraft.planner.forced import Text
+from foredraft.planner.proposal import Proposal, proposals
 from foredraft.targets.base import Progress
 
 SHORTEST = 16
@@ -15,12 +16,14 @@ SHORTEST = 16
 class Run:
     """A prompt's text as speculation writes it, and as plain decoding does if it was asked to.
 
-    `request` holds the seed, which is the prompt's own.
+    `request` holds the seed, which is the prompt's own; `proposals` has one for each token of the
+    text, None where nothing was drafted.
     """
 
     id: str
     request: Request
     text: Text
+    proposals: Sequence[Proposal | None]
     plain: Text | None
 
 
@@ -32,12 +35,12 @@ class Runs:
         generator: Generator,
         prompts: Sequence[tuple[str, list[int]]],
         times: int,
-        progress: Progress | None,
+        tell: Progress,
     ) -> None:
-        """`times` each prompt will be decoded in all, which `progress` hears of."""
+        """`times` each prompt will be decoded in all, which `tell` hears of."""
         self.drafted = self.accepted = 0
         self._speculating, self._plain = generator, Generator(generator.target)
-        self._prompts, self._progress = prompts, progress
+        self._prompts, self._tell = prompts, tell
         self._done, self._total = 0, times * len(prompts)
 
     def make(self, request: Request, plainly: bool) -> list[Run]:
@@ -46,20 +49,24 @@ class Runs:
         made = []
         for i, (name, prompt) in enumerate(self._prompts):
             asked = replace(request, seed=seed_of(request, i))
-            text = self._decode(self._speculating, prompt, asked)
-            plain = self._decode(self._plain, prompt, asked) if plainly else None
-            made.append(Run(name, asked, text, plain))
+            text, found = self._decode(self._speculating, prompt, asked)
+            plain = self._decode(self._plain, prompt, asked)[0] if plainly else None
+            made.append(Run(name, asked, text, found, plain))
         return made
 
-    def _decode(self, generator: Generator, prompt: list[int], request: Request) -> Text:
-        stream, most = generator.stream(prompt, request), request.max_new_tokens
+    def _decode(
+        self, generator: Generator, prompt: list[int], request: Request
+    ) -> tuple[Text, list[Proposal | None]]:
+        found: list[Proposal | None] = []
+        stream = generator.stream(prompt, request, watch=lambda done: found.extend(proposals(done)))
+        most = request.max_new_tokens
         for count, _ in enumerate(stream):
-            if self._progress is not None:
-                self._progress("Decoding", self._done * most + count, self._total * most)
+            self._tell("Decoding", self._done * most + count, self._total * most)
         self._done += 1
         self.drafted += stream.result.stats.drafted
         self.accepted += stream.result.stats.accepted
-        return Text(prompt, [token.id for token in stream.result.tokens])
+        output = [token.id for token in stream.result.tokens]
+        return Text(prompt, output), found[: len(output)]
 
 
 def seed_of(request: Request, index: int) -> int:

@@ -58,7 +58,9 @@ class Server:
             ) from error
 
     def _send(self, path: str, body: dict[str, Any] | None) -> Any:
-        import urllib.request  # slow to import, which --help need not pay
+        # Slow to import, which --help need not pay.
+        import urllib.request
+        from http.client import HTTPException
 
         try:
             request = urllib.request.Request(
@@ -68,7 +70,7 @@ class Server:
             )
             with urllib.request.urlopen(request, timeout=_PATIENCE_S) as answer:
                 return json.load(answer)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, HTTPException) as error:
             raise ForedraftError(
                 f"{self.url}{path} gives no answer ({error}); start the server or check the URL."
             ) from error
