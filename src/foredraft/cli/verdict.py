@@ -46,7 +46,8 @@ def _equality(name: str, found: Equality, audit: Audit) -> Iterator[str]:
     if not parted:
         yield f"{mark} {name}: all {found.tokens} tokens are plain decoding's"
         return
-    rest = "; those after are the target's own choice" if found.ok else ""
+    checked = found.ok and audit.exactness is not None  # of a server's text the tokens are unknown
+    rest = "; those after are the target's own choice" if checked else ""
     yield (
         f"{mark} {name}: {found.equal} of {found.tokens} tokens are plain decoding's, up to "
         f"{parted} difference{'s' * (parted != 1)}{rest}"

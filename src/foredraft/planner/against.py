@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -11,8 +10,7 @@ from foredraft.core.sampling import SamplingParams
 from foredraft.engine.generator import Generator
 from foredraft.engine.request import Request
 from foredraft.planner.audit import ALLOWANCE, WARM, Audit, fit
-from foredraft.planner.chooser import Chooser
-from foredraft.planner.difference import Difference, margin
+from foredraft.planner.difference import Difference
 from foredraft.planner.equality import Equality, after, shown
 from foredraft.planner.forced import Text, forced, rounding
 from foredraft.planner.runs import Run, seed_of
@@ -33,7 +31,7 @@ def against(
     Greedy texts are compared with ours. Sampled texts are tokenised anew, and judged where that
     makes as many tokens as the server counted. ForedraftError for settings it cannot be sent.
     """
-    temperature, seed = request.params.temperature, request.seed or 0
+    temperature = request.params.temperature
     cold = Request(SamplingParams(), request.max_new_tokens, seed=request.seed)
     if request != replace(cold, params=SamplingParams(temperature)):
         raise ForedraftError(
@@ -41,97 +39,97 @@ def against(
             "other orders and draft as they were started; leave the others out."
         )
     warm = replace(cold, params=SamplingParams(temperature or WARM))
-    tell = progress or (lambda what, done, total: None)
-    asked = [
-        (sample, replace(how, seed=seed_of(request, i)))
-        for how in (cold, warm)
-        for i, sample in enumerate(samples)
-    ]
-    answers: list[Answer] = []
-    for sample, how in asked:
-        tell("Asking the server", len(answers), len(asked))
-        most, heat = how.max_new_tokens, how.params.temperature
-        answers.append(server.ask(sample.messages, most, heat, how.seed or 0))
+    target, tell = generator.target, progress or (lambda what, done, total: None)
+    sent = _ask(server, samples, cold, tell)
+    sampled = _ask(server, samples, warm, tell)
     ours: list[Text] = []
     for sample in samples:
         tell("Decoding plainly", len(ours), len(samples))
         prompt = generator.encode(sample.messages)
-        result = generator.generate(prompt, cold)
-        ours.append(Text(prompt, [token.id for token in result.tokens]))
-    target, count = generator.target, len(samples)
+        ours.append(Text(prompt, [t.id for t in generator.generate(prompt, cold).tokens]))
     slack = ALLOWANCE * rounding(target, ours)
-    sent = [answer.text for answer in answers[:count]]
-    drawn = [
-        found
-        for plain, answer, (sample, how) in zip(ours, answers[count:], asked[count:], strict=True)
-        if (found := _drawn(target.tokenizer, sample.id, plain.prompt, answer, how)) is not None
-    ]
+    pairs = [(text.prompt, answer) for text, answer in zip(ours, sampled, strict=True)]
+    drawn = [run for pair in pairs if (run := _drawn(target.tokenizer, *pair, warm)) is not None]
+    ids = tuple(sample.id for sample in samples)
     return Audit(
         model=target.name,
         engine=target.engine,
         drafter=server.url,
         exactness=None,
         temperature=warm.params.temperature,
-        seed=seed,
-        prompts=tuple(sample.id for sample in samples),
+        seed=request.seed or 0,
+        prompts=ids,
         drafted=None,
         accepted=None,
         rounding=slack,
-        greedy=_compare(target, [sample.id for sample in samples], ours, sent, cold, slack),
+        greedy=_compare(target, ids, ours, [answer.text for answer in sent], slack),
         same_seed=None,
         fit=fit(target, drawn, slack, tell) if drawn else None,
     )
 
 
-def _drawn(
-    codec: TextCodec, name: str, prompt: list[int], answer: Answer, request: Request
-) -> Run | None:
+def _ask(
+    server: Server, samples: Sequence[Sample], request: Request, tell: Progress
+) -> list[Answer]:
+    answers: list[Answer] = []
+    for i, sample in enumerate(samples):
+        tell(f"Asking {server.url}", i, len(samples))
+        most, temperature = request.max_new_tokens, request.params.temperature
+        answers.append(server.ask(sample.messages, most, temperature, seed_of(request, i)))
+    return answers
+
+
+def _drawn(codec: TextCodec, prompt: list[int], answer: Answer, request: Request) -> Run | None:
     """A sampled answer as tokens, and the request they obey; None if they cannot be told."""
-    start = len(codec.encode(""))
+    start = len(codec.encode(""))  # a token that begins every text, or none
     output = codec.encode(answer.text)[start:]
     if not output or answer.tokens - len(output) not in (0, int(answer.ended)):
         return None
     # The end token is not in the text, so each of these was drawn given that it was none.
     given = replace(request.params, min_tokens=len(output))
-    asked = replace(request, params=given)
-    return Run(name, asked, Text(prompt, output), [None] * len(output), None)
+    text = Text(prompt, output)
+    return Run("", replace(request, params=given), text, [None] * len(output), None)
 
 
 def _compare(
-    target: Target,
-    ids: Sequence[str],
-    ours: Sequence[Text],
-    sent: Sequence[str],
-    request: Request,
-    slack: float,
+    target: Target, ids: Sequence[str], ours: Sequence[Text], sent: Sequence[str], slack: float
 ) -> Equality:
     """Our greedy texts against those sent. The margin is that of our two best tokens where the
     texts part, since the other's token is not known for sure."""
     equal = 0
     found = []
     for name, text, other in zip(ids, ours, sent, strict=True):
-        at = _parting(target.tokenizer, text.output, other)
-        equal += len(text.output) if at is None else at
-        if at is None:
+        parting = _parting(target.tokenizer, text.output, other)
+        equal += parting.start
+        if not parting:
             continue
-        (logits,) = forced(target, target.open(), after(text, at))
-        choose = partial(Chooser(target, request).token, text, at)
-        off = margin(logits, choose, int(np.argsort(-logits, kind="stable")[1]))
-        said = target.tokenizer.decode(text.output[:at])
-        rest = other[len(said) :].split("\n")[0][:16]
-        near = off is not None and off <= slack
+        margins = [_top_two(target, text, at) for at in parting]
+        at, off = parting[int(np.argmin(margins))], min(margins)
+        rest = other[len(target.tokenizer.decode(text.output[: parting.start])) :]
+        said = rest.split("\n")[0][:16] or "(the end)"
         plain = shown(target, text.output[at])
-        found.append(Difference(name, at, plain, rest or "(the end)", off, near))
+        found.append(Difference(name, at, plain, said, off, off <= slack))
     return Equality(sum(len(text.output) for text in ours), equal, tuple(found))
 
 
-def _parting(codec: TextCodec, output: Sequence[int], text: str) -> int | None:
-    """The first token of `output` whose text `text` does not have; None if it has all of it."""
-    said = ""
+def _top_two(target: Target, text: Text, at: int) -> float:
+    """How far apart the two best logits for output token `at` are."""
+    (logits,) = forced(target, target.open(), after(text, at))
+    second, best = np.sort(logits)[-2:]
+    return float(best - second)
+
+
+def _parting(codec: TextCodec, output: Sequence[int], text: str) -> range:
+    """The tokens of `output` at which `text` may have left it: one, or those of one character, of
+    which a text shows only the last. Empty, at the end, if `text` has all of it."""
+    said, whole = "", 0
     for at in range(len(output)):
-        said = codec.decode(output[: at + 1]).rstrip("\ufffd")  # may be part of a character
+        said = codec.decode(output[: at + 1])
+        if said.endswith("\ufffd"):  # part of a character
+            continue
         # Servers may take white space off the end.
         if not text.startswith(said) and said.rstrip() != text.rstrip():
-            return at
+            return range(whole, at + 1)
+        whole = at + 1
     goes_on = output[-1] in codec.eos_ids and len(text.rstrip()) > len(said)
-    return len(output) - 1 if goes_on else None
+    return range(len(output) - goes_on, len(output))

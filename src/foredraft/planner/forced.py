@@ -10,7 +10,7 @@ from foredraft.core.types import LogitArray
 from foredraft.targets.base import CachedSequence, Rows, Target
 
 GROUP = 32
-_GROUPS = (1, 3, 8)
+_GROUPS = (3, 8)
 _ROWS = 8
 _LEADING = 8
 
@@ -46,13 +46,10 @@ def rounding(target: Target, texts: Sequence[Text]) -> float:
     """
     moved = [0.0]
     for text in texts:
-        start = Text(text.prompt, text.output[:_ROWS])
-        caches = [target.open() for _ in _GROUPS]  # all kept, so that none takes another's place
-        readings = [
-            np.array(list(forced(target, cache, start, group)))
-            for cache, group in zip(caches, _GROUPS, strict=True)
-        ]
-        leading = np.argsort(-readings[0], axis=1)[:, :_LEADING]
-        heads = [np.take_along_axis(logits, leading, axis=1) for logits in readings]
+        start, kept = Text(text.prompt, text.output[:_ROWS]), target.open()
+        alone = np.array(list(forced(target, kept, start, 1)))
+        leading = np.argsort(-alone, axis=1)[:, :_LEADING]
+        others = [np.array(list(forced(target, target.open(), start, group))) for group in _GROUPS]
+        heads = [np.take_along_axis(logits, leading, axis=1) for logits in (alone, *others)]
         moved += [float(np.ptp(a - b, axis=1).max()) for a, b in combinations(heads, 2)]
     return max(moved)
