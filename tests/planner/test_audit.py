@@ -8,6 +8,7 @@ sampled draft that one is found from 4 of 12: over four texts it errs to either 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,10 +48,11 @@ def audited(
     drafter: Drafter,
     exactness: Exactness = Exactness.DISTRIBUTION,
     wobble: float = 0.0,
+    length: int = LENGTH,
     **settings: float,
 ) -> Audit:
     params = SamplingParams(**settings)  # type: ignore[arg-type]
-    request = Request(params, LENGTH, draft_len=4, exactness=exactness)
+    request = Request(params, length, draft_len=4, exactness=exactness)
     found = audit(Generator(Table(wobble=wobble), drafter), request, PROMPTS)
     assert found.accepted is not None
     assert found.drafted is not None
@@ -61,18 +63,23 @@ def audited(
 @pytest.mark.parametrize("exactness", Exactness)
 @pytest.mark.parametrize("drafter", DRAFTERS)
 def test_an_exact_engine_passes(drafter: str, exactness: Exactness) -> None:
-    found = audited(DRAFTERS[drafter](), exactness)
+    found = audited(DRAFTERS[drafter](), exactness, length=100)
     assert found.ok
-    assert (found.greedy.equal, found.rounding) == (4 * LENGTH, 0)
+    assert (found.greedy.equal, found.rounding) == (400, 0)
     assert found.fit is not None
-    assert (found.fit.tokens, found.temperature) == (4 * LENGTH, 0.8)
+    assert (found.fit.tokens, found.temperature) == (400, 0.8)
     assert (found.same_seed is None) == (exactness is Exactness.DISTRIBUTION)
 
 
 def test_settings_that_shape_p_pass() -> None:
-    settings = {"temperature": 1.2, "top_k": 12, "top_p": 0.9, "repetition_penalty": 1.2}
-    assert audited(DRAFTERS["sampled"](), **settings).ok
-    assert audited(DRAFTERS["ngram"](), Exactness.COUPLED, **settings).ok
+    settings: dict[str, Any] = {
+        "temperature": 1.2,
+        "top_k": 12,
+        "top_p": 0.9,
+        "repetition_penalty": 1.2,
+    }
+    assert audited(DRAFTERS["sampled"](), length=100, **settings).ok
+    assert audited(DRAFTERS["ngram"](), Exactness.COUPLED, length=100, **settings).ok
 
 
 @pytest.mark.parametrize("settings", [{}, {"top_p": 0.7}, {"top_k": 3}, {"min_p": 0.2}], ids=str)
@@ -89,8 +96,10 @@ def test_near_ties_are_listed_and_pass(settings: dict[str, float]) -> None:
 
 def test_at_bitwise_a_near_tie_is_off() -> None:
     found = audited(DRAFTERS["ngram"](), Exactness.BITWISE, wobble=0.05)
-    assert not found.greedy.ok
-    assert found.greedy.differences[0].margin is not None
+    assert found.same_seed is not None
+    parted = [*found.greedy.differences, *found.same_seed.differences]
+    assert not found.ok
+    assert all(not item.near and (item.margin or 9) <= found.rounding for item in parted)
 
 
 @pytest.mark.parametrize("kind", ["llama", "gemma3", "qwen3next"])
@@ -242,9 +251,11 @@ def test_there_must_be_speculation_to_audit() -> None:
 
 
 def test_an_audit_is_plain_data() -> None:
-    made = json.loads(json.dumps(audited(DRAFTERS["ngram"](), Exactness.COUPLED).to_dict()))
+    made = json.loads(
+        json.dumps(audited(DRAFTERS["ngram"](), Exactness.COUPLED, length=50).to_dict())
+    )
     assert made["ok"]
-    assert made["greedy"] == {"tokens": 800, "equal": 800, "differences": [], "ok": True}
+    assert made["greedy"] == {"tokens": 200, "equal": 200, "differences": [], "ok": True}
     assert made["fit"]["off"] == []
     assert set(made["fit"]["p_values"]) == {
         *("surprise", "likeliest", "overrated", "places", "neighbours"),
