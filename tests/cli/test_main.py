@@ -5,7 +5,21 @@ import sys
 
 import pytest
 
-COMMANDS = ([], ["run"], ["chat"], ["check"], ["pull"], ["simulate"])
+COMMANDS = (
+    [],
+    ["run"],
+    ["chat"],
+    ["check"],
+    ["plan"],
+    ["verify"],
+    ["bench"],
+    ["watch"],
+    ["report"],
+    ["export"],
+    ["lint-config"],
+    ["pull"],
+    ["simulate"],
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -28,8 +42,8 @@ def test_help_and_the_commands_without_a_model_do_not_import_torch():
     script = """
 import sys
 from foredraft.cli.main import main
-statuses = [main(args.split()) for args in ("--help", "run --help", "pull --list", "simulate -h")]
-assert statuses == [0, 0, 0, 0], statuses
+for args in ("--help", "run --help", "pull --list", "simulate -h", "verify -h"):
+    assert main(args.split()) == 0, args
 assert not {"torch", "transformers", "matplotlib", "rich.progress"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.DEVNULL)

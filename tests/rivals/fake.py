@@ -21,10 +21,10 @@ def usage(tokens, **more):
     return {"choices": [], "usage": {"completion_tokens": tokens}, **more}
 
 
-def saying(*pieces, tokens=None, **more):
+def saying(*pieces, tokens=None, finish="stop", **more):
     """A whole stream; `more` goes into its last chunk, where engines put their counters."""
     tokens = len(pieces) if tokens is None else tokens
-    return [*map(chunk, pieces), chunk(finish="stop"), usage(tokens, **more), "[DONE]"]
+    return [*map(chunk, pieces), chunk(finish=finish), usage(tokens, **more), "[DONE]"]
 
 
 class Fake:

@@ -21,6 +21,7 @@ from foredraft.cli import (
     report,
     run,
     simulate,
+    verify,
     watch,
 )
 from foredraft.core.errors import ForedraftError
@@ -40,6 +41,7 @@ app.command()(bench.bench)
 app.command()(watch.watch)
 app.command()(export.export)
 app.command("lint-config", context_settings=lint_config.REST)(lint_config.lint_config)
+app.command()(verify.verify)
 app.add_typer(simulate.app, name="simulate")
 
 
@@ -58,7 +60,8 @@ def foredraft(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns 0, 2 for what a person can mend, or 130 after Ctrl-C."""
+    """Run the command line; returns 0, 1 where `verify` finds something off, 2 for what a person
+    can mend, or 130 after Ctrl-C."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # "?" beats a traceback on an old terminal
