@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from foredraft.targets.quiet import quiet
 from foredraft.targets.tokenizer import Tokenizer
 
 _CONTEXT = 4096
@@ -68,7 +69,8 @@ def save(model: Any, tokenizer: Tokenizer, told: dict[str, Any], folder: Path) -
     not at all."""
     temporary = folder.with_name(f".{folder.name}")
     shutil.rmtree(temporary, ignore_errors=True)
-    model.to(torch.float16).save_pretrained(temporary)
+    with quiet():
+        model.to(torch.float16).save_pretrained(temporary)
     tokenizer.save(temporary)
     (temporary / _TOLD).write_text(json.dumps(told) + "\n")
     temporary.rename(folder)
