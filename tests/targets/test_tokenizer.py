@@ -53,6 +53,15 @@ def test_text_there_and_back(in_gguf, folder):
         )
 
 
+def test_a_saved_tokenizer_is_the_same(in_gguf, tmp_path):
+    tokenizer = in_gguf()
+    tokenizer.save(tmp_path / "saved")
+    again = Tokenizer.from_folder(tmp_path / "saved")
+    assert again.same_as(tokenizer) is None
+    assert again.encode(TEXT) == tokenizer.encode(TEXT)
+    assert again.chat(MESSAGES) == tokenizer.chat(MESSAGES)
+
+
 def test_pieces_of_a_character(in_gguf):
     tokenizer = in_gguf()
     pieces = [tokenizer.piece(i) for i in tokenizer.encode("😀")]

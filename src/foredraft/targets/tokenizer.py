@@ -74,6 +74,10 @@ class Tokenizer:
             ) from error
         return cls(hf, _folder_ends(folder))
 
+    def save(self, folder: Path) -> None:
+        """Write it as the tokenizer of a Transformers folder; `ends` are the model's to keep."""
+        self._hf.save_pretrained(str(folder))
+
     @cached_property
     def vocab_size(self) -> int:
         """One more than the largest id the tokenizer makes; a model may have padding rows above."""
