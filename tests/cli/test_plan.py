@@ -8,6 +8,7 @@ import pytest
 from foredraft.planner.plan import Plan
 from foredraft.targets.engines import Placement
 from tests.cli.parrot import Parrot
+from tests.planner.facts import models
 
 ROW = {
     *("drafter", "draft", "draft_len", "acceptance_rate", "cost_ratio", "predicted_speedup"),
@@ -74,6 +75,14 @@ def test_the_best_is_run_and_the_next_plan_owns_up(planned, call):
     assert sum(row["measured_speedup"] is not None for row in first["rows"]) == 1
     second = call("plan", "parrot", "-n", "16")
     assert "Earlier predictions for this model here were off by" in second.out
+
+
+def test_the_memory_bill_is_among_the_notes(planned, call):
+    models.gguf(planned / "big.gguf")
+    done = call("plan", str(planned / "big.gguf"), "-n", "8", "--json")
+    (note,) = [note for note in json.loads(done.out)["notes"] if note.startswith("Memory")]
+    assert "keys and values at 256 tokens: " in note
+    assert "big.gguf 0 MB + " in note
 
 
 def test_settings_for_an_engine_come_with_it(planned, call):

@@ -3,7 +3,7 @@
 from foredraft.planner.facts.model import ModelFacts
 from foredraft.planner.pairing.compat import Check
 from foredraft.planner.pairing.match import Match
-from foredraft.planner.pairing.memory import Memory
+from foredraft.planner.pairing.memory import Memory, said
 from foredraft.planner.pairing.ruling import Verdict
 
 _ENGINES = {"lmstudio": "LM Studio", "ollama": "Ollama", "vllm": "vLLM"} | {
@@ -73,14 +73,8 @@ def _tokenizers(found: Match | None) -> list[str]:
 def _memory(memory: Memory) -> list[str]:
     target, draft = memory.target, memory.draft
     line = (
-        f"Memory at {memory.context:,} tokens: target {_bytes(target.weights_bytes)} + "
-        f"{_bytes(target.kv_bytes)} of keys and values, draft {_bytes(draft.weights_bytes)} + "
-        f"{_bytes(draft.kv_bytes)}"
+        f"Memory at {memory.context:,} tokens: target {said(target.weights_bytes)} + "
+        f"{said(target.kv_bytes)} of keys and values, draft {said(draft.weights_bytes)} + "
+        f"{said(draft.kv_bytes)}"
     )
-    return [line + (f"; {_bytes(memory.total_bytes)} in all." if memory.total_bytes else ".")]
-
-
-def _bytes(count: int | None) -> str:
-    if count is None:
-        return "weights of unknown size"
-    return f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:,.0f} MB"
+    return [line + (f"; {said(memory.total_bytes)} in all." if memory.total_bytes else ".")]

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
 from foredraft.drafters.base import Drafter
 from foredraft.drafters.ngram import NgramDrafter
@@ -12,7 +13,9 @@ from foredraft.drafters.suffix import SuffixDrafter
 from foredraft.engine.generator import Generator
 from foredraft.engine.load import models, pair
 from foredraft.planner.confirm import speedup, speedups
+from foredraft.planner.facts.read import read
 from foredraft.planner.history import Outcome, keep, past
+from foredraft.planner.pairing.memory import bill, said, usual_context
 from foredraft.planner.plan import Choice, Plan
 from foredraft.planner.planning import plan, with_measured
 from foredraft.planner.survey import Scope, survey
@@ -56,7 +59,8 @@ def inquire(
     found = survey(target, drafts, scope, report)
     earlier = past(history, target.name, target.engine)
     made = plan(target, found, scope, asked.threshold, [one.error for one in earlier])
-    made = replace(made, notes=(*made.notes, *_said(earlier)))
+    notes = (*made.notes, *_memory((asked.model, *asked.drafts), report), *_said(earlier))
+    made = replace(made, notes=notes)
     if not asked.run or made.best is None:
         return made
     make = _maker(made.best, target, dict(zip(asked.drafts, loaded, strict=True)))
@@ -85,6 +89,20 @@ def _remember(history: Path, target: Target, best: Choice, measured: float) -> N
     )
     with suppress(OSError):  # a disk that refuses is no reason to lose the plan
         keep(history, outcome)
+
+
+def _memory(names: Sequence[str], report: Progress) -> list[str]:
+    """The memory bill; none for a model whose files do not tell."""
+    try:
+        models = [read(name, report) for name in names]
+    except ForedraftError:
+        return []
+    tokens = usual_context(*models)
+    bills = [(name, bill(model, tokens)) for name, model in zip(names, models, strict=True)]
+    parts = [f"{name} {said(b.weights_bytes)} + {said(b.kv_bytes)}" for name, b in bills]
+    return [
+        f"Memory, weights as stored + keys and values at {tokens:,} tokens: {', '.join(parts)}."
+    ]
 
 
 def _said(earlier: Sequence[Outcome]) -> list[str]:

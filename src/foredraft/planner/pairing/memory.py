@@ -30,16 +30,28 @@ class Memory:
     total_bytes: int | None
 
 
+def said(count: int | None) -> str:
+    """Bytes as people say them."""
+    if count is None:
+        return "weights of unknown size"
+    return f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:,.0f} MB"
+
+
 def memory(target: ModelFacts, draft: ModelFacts, context: int | None = None) -> Memory:
     """`context` is by default 8192, or what the models were made for where that is less."""
-    windows = [window for window in (target.context, draft.context) if window]
-    tokens = context or min([USUAL_CONTEXT, *windows])
-    both = _of(target, tokens), _of(draft, tokens)
+    tokens = context or usual_context(target, draft)
+    both = bill(target, tokens), bill(draft, tokens)
     known = [part.weights_bytes for part in both if part.weights_bytes is not None]
     total = sum(known) + both[0].kv_bytes + both[1].kv_bytes if len(known) == 2 else None
     return Memory(tokens, *both, total)
 
 
-def _of(model: ModelFacts, tokens: int) -> ModelMemory:
+def usual_context(*models: ModelFacts) -> int:
+    """8192 tokens, or what the models were made for where that is less."""
+    return min([USUAL_CONTEXT, *(model.context for model in models if model.context)])
+
+
+def bill(model: ModelFacts, tokens: int) -> ModelMemory:
+    """One model's bytes with `tokens` tokens of text."""
     rollback = "snapshot" if model.keeps_state else "free"
     return ModelMemory(model.weights, model.kv(tokens), model.context, rollback)
