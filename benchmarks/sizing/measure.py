@@ -10,6 +10,7 @@ from typing import Any
 from foredraft.core.files import write_whole
 from foredraft.core.sampling import SamplingParams
 from foredraft.core.stats import wilson
+from foredraft.engine.generator import Generator
 from foredraft.engine.load import pair
 from foredraft.planner.answers import Answer
 from foredraft.planner.confirm import speedup, speedups
@@ -60,13 +61,14 @@ def measure(
 
     found = deepcopy(ledger.once(f"temperature {temperature:g}", surveyed))
     answers = [Answer(**one) for one in found.pop("answers")]
+    plain = Generator(target)
     for row in found["rows"]:
         name, length = row["draft"], row["draft_len"]
         what = f"temperature {temperature:g}, {name}, γ = {length}"
         ratios = ledger.once(
             what,
             lambda name=name, length=length, what=what: speedups(
-                target,
+                plain,
                 lambda: pair(target, drafts[name]),
                 length,
                 answers,

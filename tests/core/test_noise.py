@@ -37,6 +37,19 @@ def test_noise_is_exponential_and_independent_across_positions_and_seeds() -> No
         assert abs(np.corrcoef(sample[1:, 0], sample[:-1, 0])[0, 1]) < 4 / np.sqrt(2000)
 
 
+@pytest.mark.parametrize("zeros", [0, 100])
+@pytest.mark.parametrize("sharpness", [0.0, 1.0, 5.0])
+def test_the_draw_is_the_whole_race_s_winner(sharpness: float, zeros: int) -> None:
+    """Most tokens' logarithms are never taken; no winner may be among those."""
+    rng, noise = np.random.default_rng(2), Noise(9, coupled=True)
+    for position in range(300):
+        law = np.exp(sharpness * rng.standard_normal(500))
+        law[rng.integers(0, 500, zeros)] = 0
+        ids = np.flatnonzero(law)
+        winner = ids[race(law[ids], noise.at(position, ids))]
+        assert noise.draw_target(position, law / law.sum()) == winner
+
+
 def counts(draws: list[int], size: int) -> Any:
     return np.bincount(draws, minlength=size)
 

@@ -5,6 +5,8 @@ import numpy as np
 from foredraft.core.types import FloatArray, IntArray
 
 _DRAFT, _JUDGE, _REDRAW = 1, 2, 3
+_SURE = 1 - 1e-9
+"""Less than one by more than arithmetic is off."""
 
 
 def race(weights: FloatArray, exponentials: FloatArray) -> int:
@@ -39,17 +41,21 @@ class Noise:
 
         Counter-based: a token's noise depends on (seed, position, token) alone.
         """
+        return _exponentials(self._uniforms(position, int(ids[-1]) + 1)[ids])
+
+    def _uniforms(self, position: int, count: int) -> FloatArray:
         key = np.array([self._seed, position], dtype=np.uint64)
-        uniforms = np.random.Generator(np.random.Philox(key=key)).random(int(ids[-1]) + 1)[ids]
-        with np.errstate(divide="ignore"):  # u = 0 becomes E = inf, a token that is not drawn
-            return -np.log(uniforms)
+        return np.random.Generator(np.random.Philox(key=key)).random(count)
 
     def draw_target(self, position: int, p: FloatArray) -> int:
         """The target's own token at `position`, drawn from p [V]."""
+        if p.min() > 0:
+            return _winner(p, self._uniforms(position, p.size))
         support = np.flatnonzero(p)
         if support.size == 1:
             return int(support[0])
-        return int(support[race(p[support], self.at(position, support))])
+        uniforms = self._uniforms(position, int(support[-1]) + 1)[support]
+        return int(support[_winner(p[support], uniforms)])
 
     def draw_draft(self, position: int, q: FloatArray) -> int:
         """A draft token for `position` drawn from q [V]."""
@@ -62,6 +68,20 @@ class Noise:
     def draw(self, weights: FloatArray) -> int:
         """An index drawn in proportion to `weights` [V], independent of drafting and judging."""
         return _draw(weights, self._redrawing)
+
+
+def _winner(weights: FloatArray, uniforms: FloatArray) -> int:
+    """The race of weights / E, E = −log u, with few logarithms: E ≥ 1 − u, so only tokens which
+    that lets beat the likeliest one need theirs."""
+    top = weights.argmax(keepdims=True)
+    lead = weights[top] / _exponentials(uniforms[top])
+    able = np.flatnonzero(weights >= _SURE * lead * (1 - uniforms))
+    return int(able[race(weights[able], _exponentials(uniforms[able]))])
+
+
+def _exponentials(uniforms: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore"):  # u = 0 becomes E = inf, a token that is not drawn
+        return -np.log(uniforms)
 
 
 def _draw(weights: FloatArray, stream: np.random.Generator) -> int:
