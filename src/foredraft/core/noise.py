@@ -73,8 +73,8 @@ class Noise:
 def _winner(weights: FloatArray, uniforms: FloatArray) -> int:
     """The race of weights / E, E = −log u, with few logarithms: E ≥ 1 − u, so only tokens which
     that lets beat the likeliest one need theirs."""
-    top = weights.argmax(keepdims=True)
-    lead = weights[top] / _exponentials(uniforms[top])
+    top = weights.argmax()
+    lead = weights[top] / _exponentials(uniforms[top, None])
     able = np.flatnonzero(weights >= _SURE * lead * (1 - uniforms))
     return int(able[race(weights[able], _exponentials(uniforms[able]))])
 
