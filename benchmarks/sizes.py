@@ -126,7 +126,7 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
     steps = parser.add_subparsers(required=True, metavar="STEP")
     step = steps.add_parser("gather", help="let the target answer training prompts")
     step.add_argument("--tokens", type=int, default=30_000, help="how many to gather")
-    step.add_argument("--limit", type=int, default=96, help="of an answer")
+    step.add_argument("--limit", type=int, default=64, help="of an answer")
     step.set_defaults(run=gathering)
     step = steps.add_parser("train", help="train the tiny drafts")
     step.add_argument("--epochs", type=int, default=8)
