@@ -1,6 +1,7 @@
 """A server that speaks as much of OpenAI's interface as a test wants."""
 
 import json
+import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -45,6 +46,15 @@ class Fake:
 
 def json_page(value, status=200):
     return status, "application/json", json.dumps(value)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """A client that closes a connection it kept open is no error worth printing."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 @contextmanager
@@ -104,8 +114,7 @@ def serving(stream=lambda body: saying("a", "b"), **pages):
             self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
             self.wfile.flush()
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     fake.url = f"http://127.0.0.1:{server.server_port}"
     try:
