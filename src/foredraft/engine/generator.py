@@ -35,7 +35,9 @@ _PLAIN_STEPS = 3
 class Token:
     """One emitted token: its id, the text it makes safe to show, and whether it was drafted.
 
-    `logprob` and `top_logprobs` (id → logprob) come from p, the law the token was chosen from.
+    `logprob`, `top_logprobs` (id → logprob) and `rank` (1 is the likeliest) come from p, the law
+    the token was chosen from; None unless the request asks for logprobs. `drafter` is whose token
+    it was.
     """
 
     id: int
@@ -43,6 +45,8 @@ class Token:
     from_draft: bool
     logprob: float | None = None
     top_logprobs: dict[int, float] | None = None
+    rank: int | None = None
+    drafter: str | None = None
 
 
 @dataclass(slots=True)
@@ -264,7 +268,9 @@ class Generator:
             if result.finish_reason is not None:
                 piece += text.finish()
             from_draft = len(fresh) < len(done.verdict.path)
-            fresh.append(Token(token, piece, from_draft, *_logprobs(done, row, token, request)))
+            drafter = done.draft.source if from_draft else None
+            logprobs = _logprobs(done, row, token, request)
+            fresh.append(Token(token, piece, from_draft, *logprobs, drafter))
             if result.finish_reason is not None:
                 break
         return fresh
@@ -290,9 +296,10 @@ class Generator:
 
 def _logprobs(
     done: Round, row: int, token: int, request: Request
-) -> tuple[float | None, dict[int, float] | None]:
+) -> tuple[float | None, dict[int, float] | None, int | None]:
     if request.logprobs is None:
-        return None, None
+        return None, None, None
     p = done.laws.reported(row)
     top = np.argsort(-p, kind="stable")[: request.logprobs]
-    return float(np.log(p[token])), {int(i): float(np.log(p[i])) for i in top if p[i] > 0}
+    likeliest = {int(i): float(np.log(p[i])) for i in top if p[i] > 0}
+    return float(np.log(p[token])), likeliest, 1 + int(np.count_nonzero(p > p[token]))

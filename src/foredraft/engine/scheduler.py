@@ -1,0 +1,128 @@
+"""Many requests at once: they join and leave at any round."""
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from foredraft.core.errors import ForedraftError
+from foredraft.engine.generator import Generator
+from foredraft.engine.job import Job, Listener, Share, Speculation, Step
+from foredraft.engine.loop import Round
+from foredraft.engine.request import Request
+
+
+class Busy(ForedraftError):
+    """The queue is full; `retry_s` is about when a place should be free."""
+
+    def __init__(self, waiting: int, retry_s: float) -> None:
+        super().__init__(
+            f"{waiting} requests are waiting already; try again in {retry_s:.0f} s, or start the "
+            "server with a longer --queue."
+        )
+        self.retry_s = retry_s
+
+
+class Closing(ForedraftError):
+    """The scheduler takes no more requests: it is shutting down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What the scheduler has to do: requests running and waiting, and the cells they take up."""
+
+    running: int
+    waiting: int
+    cached_tokens: int
+
+
+class Scheduler:
+    """Runs requests on one target in a thread of its own, their drafts and passes together.
+
+    `slots` is how many run at once, `queue` how many may wait for one.
+    """
+
+    def __init__(self, generator: Generator, *, slots: int = 16, queue: int = 64) -> None:
+        self.target = generator.target
+        self.drafters = generator.drafters
+        self._generator = generator
+        self._queue = queue
+        self._waiting: deque[Job] = deque()
+        self._running: Job | None = None
+        self._changed = threading.Condition()
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="scheduler", daemon=True)
+        self._thread.start()
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """What Speculation.mode may be here."""
+        return ("auto", "off", *(drafter.name for drafter in self.drafters))
+
+    @property
+    def load(self) -> Load:
+        return Load(int(self._running is not None), len(self._waiting), 0)
+
+    def submit(
+        self,
+        ids: Sequence[int],
+        request: Request,
+        listener: Listener,
+        *,
+        speculation: Speculation | None = None,
+        owner: str = "",
+        timeout_s: float | None = None,
+    ) -> Job:
+        """Queue a request; `listener` hears every step of it until the one that ends it.
+
+        `owner` is whose request it is: places are shared out fairly among owners. Raises Busy,
+        Closing, or ForedraftError for a prompt or setting that cannot work.
+        """
+        job = Job(ids, request, speculation or Speculation(), listener, owner)
+        if job.speculation.mode not in self.modes:
+            raise ForedraftError(
+                f"speculation.mode is {job.speculation.mode!r}; choose one of "
+                f"{', '.join(self.modes)}."
+            )
+        with self._changed:
+            if self._closing:
+                raise Closing("The server is shutting down; send the request to another.")
+            if len(self._waiting) >= self._queue:
+                raise Busy(len(self._waiting), 1.0)
+            self._waiting.append(job)
+            self._changed.notify()
+        return job
+
+    def close(self, grace_s: float = 0.0) -> None:
+        """Take no more requests, let those that run finish within `grace_s`, cancel the rest."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        self._thread.join(grace_s)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._closing)
+                if not self._waiting:
+                    return
+                self._running = job = self._waiting.popleft()
+            self._serve(job)
+            self._running = None
+
+    def _serve(self, job: Job) -> None:
+        rounds: list[Round] = []
+        try:
+            stream = self._generator.stream(job.ids, job.request, watch=rounds.append)
+            job.result = stream.result
+            for token in stream:
+                if job.cancelled:
+                    stream.close()
+                    job.listener(Step(finish_reason="cancelled"))
+                    return
+                done = rounds.pop() if rounds else None
+                share = Share(1, 1 + len(done.draft)) if done else None
+                job.listener(Step((token,), done, share))
+            job.listener(Step(finish_reason=job.result.finish_reason))
+        except ForedraftError as error:
+            job.listener(Step(finish_reason="error", error=str(error)))
