@@ -37,7 +37,7 @@ def test_rollback_leaves_no_trace(kind, kept):
         text += [*draft[: kept - 1], (11 * step) % 31]
 
 
-@pytest.mark.parametrize("kind", ["llama", "qwen2", "gemma3"])
+@pytest.mark.parametrize("kind", ["llama", "qwen2", "gemma3", "mistral"])
 def test_tree_rows_equal_their_chains(kind):
     target = tiny.target(kind)
     sequence = target.open()
