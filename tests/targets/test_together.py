@@ -179,6 +179,31 @@ def test_a_failed_pass_leaves_every_sequence_usable(kind, error, monkeypatch):
             target.commit(rows.sequence, [])
 
 
+def test_llama_cpp_interrupted(monkeypatch):
+    """In the second of two passes, when the first one's rows were answered but went nowhere."""
+    pytest.importorskip("llama_cpp")
+    from foredraft.targets import llama
+
+    target, decode, calls = made("llama.cpp", "llama"), llama.lib.llama_decode, []
+    batch = batch_of(target, [(12, "chain"), (5, "tree")])
+    batch.append(Rows(target.open(), text(9, llama.OUTPUTS)))
+    texts = [list(rows.sequence.tokens) for rows in batch]
+    expected = [alone(target, held, rows) for held, rows in zip(texts, batch, strict=True)]
+
+    def interrupt(*arguments):
+        calls.append(decode(*arguments))
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return calls[-1]
+
+    monkeypatch.setattr(llama.lib, "llama_decode", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        target.score(batch)
+    monkeypatch.undo()
+    for answer, wanted in zip(target.score(batch), expected, strict=True):
+        np.testing.assert_allclose(answer, wanted, atol=NOISE["llama.cpp"] * np.abs(wanted).max())
+
+
 def test_running_out_of_memory_is_one_sentence(monkeypatch):
     target = tiny.target()
     batch = batch_of(target, [(4, "row"), (6, "row")])
@@ -267,6 +292,14 @@ def stretched():
     return tiny.model(rope_parameters=rope)
 
 
+def chunked():
+    """Sees a text in chunks, of which we know nothing."""
+    model = tiny.model("mistral")
+    model.config.layer_types = ["chunked_attention"] * 2
+    model.config.attention_chunk_size = 64
+    return model
+
+
 def mistaken():
     """Loses the rows' positions: right for one text that begins at 0, wrong for several."""
     model = tiny.model()
@@ -277,7 +310,7 @@ def mistaken():
     return model
 
 
-@pytest.mark.parametrize("make", [gpt2, eager, biased, stretched, mistaken])
+@pytest.mark.parametrize("make", [gpt2, eager, biased, stretched, chunked, mistaken])
 def test_models_that_cannot_run_one_sequence_after_the_other(make, passes):
     target = TorchTarget(make(), tiny.Characters(), make.__name__)
     batch = batch_of(target, [(10, "chain"), (3, "chain"), (20, "row")])

@@ -113,6 +113,13 @@ def test_bitwise_rows_do_not_depend_on_grouping(kind, dtype):
     np.testing.assert_array_equal(results[0], results[2])
 
 
+def test_layers_that_see_chunks_verify_no_trees():
+    """Whose masks the model makes, for chains only."""
+    config = {"layer_types": ["chunked_attention", "full_attention"], "attention_chunk_size": 8}
+    assert not tiny.target(**config).capabilities.trees
+    assert tiny.target("gemma3").capabilities.trees
+
+
 def test_bitwise_refuses_trees():
     target = tiny.target()
     with pytest.raises(ForedraftError, match="chains"):
