@@ -18,10 +18,11 @@ from foredraft.drafters.base import Drafter, GoOn
 from foredraft.drafters.model import ModelDrafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.engine import loop
-from foredraft.engine.generator import Generator, Result, Token
+from foredraft.engine.generator import Generator
 from foredraft.engine.loop import LazyLaws, Round
 from foredraft.engine.reference import decode_plainly
 from foredraft.engine.request import Request
+from foredraft.engine.result import Result, Token
 from foredraft.engine.text import TextStream
 from foredraft.targets.base import CachedSequence
 from foredraft.targets.torch_hf import TorchSequence, TorchTarget

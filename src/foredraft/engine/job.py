@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from foredraft.engine.generator import Result, Token
 from foredraft.engine.loop import Round
 from foredraft.engine.request import Request
+from foredraft.engine.result import Result, Token
 
 
 @dataclass(frozen=True, slots=True)
