@@ -90,9 +90,9 @@ class Adaptive:
         for record in self._free:
             record.offer = record.drafter.propose(sequence, min(limit, _FREE_REACH))
         offers = [(r.offer, r.chances(r.offer)) for r in self._free if r.offer]
-        if self._means.trees and len(offers) > 1:
+        if self._means.trees and setting.trees and len(offers) > 1:
             offers = [merge([draft for draft, _ in offers], [odds for _, odds in offers])]
-        turns = [self._ranked(sequence, limit, draft, odds) for draft, odds in offers]
+        turns = [self._ranked(sequence, limit, draft, odds, setting) for draft, odds in offers]
         nothing = Turn(sequence, limit, Draft.chain([]), [], [])
         return max(turns, key=lambda turn: self._best(turn, setting)[1], default=nothing)
 
@@ -107,14 +107,18 @@ class Adaptive:
         turn.draft = subtree(turn.draft, turn.order[:count])
         turn.reached = turn.reached[:count]
 
+    def would_ask(self, turn: Turn, setting: Setting) -> bool:
+        """Whether a costly drafter should pay this round."""
+        best = turn.chosen.gain(setting.rate) if turn.chosen else 0.0
+        estimates = (self._estimate(*paid, turn, setting) for paid in self._paid if turn.limit)
+        return any(option.gain(setting.rate) > best for option, _ in estimates)
+
     def wish(self, turn: Turn, setting: Setting) -> Ask | None:
         """The costly drafter to ask this round, if any."""
         assert turn.chosen is not None
         best = turn.chosen.gain(setting.rate)
         for drafter, record in self._paid if turn.limit else ():
-            reading = drafter.unread(turn.sequence) > _UNREAD
-            alpha = min(record.acceptance, _UNPROVEN if reading else 1.0)
-            option = self._estimate(drafter, record, alpha, turn.limit, setting)
+            option, reading = self._estimate(drafter, record, turn, setting)
             turn.options.append(option)
             loss = (best - option.gain(setting.rate)) / setting.rate
             if self._may_ask(drafter, record, turn.sequence, loss, setting):
@@ -128,7 +132,8 @@ class Adaptive:
         """Judge what a costly drafter drafted; it is there now, so only its rows cost anything."""
         assert turn.chosen is not None
         ask.record.offer = offer
-        found = self._ranked(turn.sequence, turn.limit, offer, ask.record.chances(offer))
+        odds = ask.record.chances(offer)
+        found = self._ranked(turn.sequence, turn.limit, offer, odds, setting)
         count, _ = self._best(found, setting)
         asked = Option(offer.source, count, 1 + sum(found.reached[:count]), setting.seconds(count))
         binding = offer.q is not None and self._means.whole  # its tokens were drawn; q judges them
@@ -165,11 +170,17 @@ class Adaptive:
             record.learn(outcome.emitted)
 
     def _ranked(
-        self, sequence: TextSequence, limit: int, draft: Draft, chances: Sequence[float]
+        self,
+        sequence: TextSequence,
+        limit: int,
+        draft: Draft,
+        chances: Sequence[float],
+        setting: Setting,
     ) -> Turn:
         """A draft's nodes in the order in which more and more of it are verified."""
         reached = path_chances(draft, chances)
-        order = likeliest(reached) if self._means.trees else best_path(draft, chances)
+        trees = self._means.trees and setting.trees
+        order = likeliest(reached) if trees else best_path(draft, chances)
         order = order[:limit]
         return Turn(sequence, limit, draft, order, [reached[node] for node in order])
 
@@ -200,16 +211,19 @@ class Adaptive:
         return affordable
 
     def _estimate(
-        self, drafter: CostlyDrafter, record: Record, alpha: float, limit: int, setting: Setting
-    ) -> Option:
-        """The best draft length of a drafter whose draft is not known before it is paid for."""
+        self, drafter: CostlyDrafter, record: Record, turn: Turn, setting: Setting
+    ) -> tuple[Option, bool]:
+        """The best draft length of a drafter whose draft is not known before it is paid for, and
+        whether it has much to read first."""
+        reading = drafter.unread(turn.sequence) > _UNREAD
+        alpha = min(record.acceptance, _UNPROVEN if reading else 1.0)
         name, price = drafter.name, setting.draft(drafter.name)
         options = []
-        for gamma in range(1, min(limit, _PAID_REACH) + 1):
+        for gamma in range(1, min(turn.limit, _PAID_REACH) + 1):
             tokens = expected_tokens(alpha, gamma)
             seconds = gamma * price + setting.seconds(gamma)
             options.append(Option(name, gamma, *record.realised(tokens, seconds)))
-        return max(options, key=lambda option: option.gain(setting.rate))
+        return max(options, key=lambda option: option.gain(setting.rate)), reading
 
     def _worth_more(self, drafter: CostlyDrafter, record: Record, setting: Setting) -> GoOn:
         """Draft for as long as the next tokens are worth their time."""

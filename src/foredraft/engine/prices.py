@@ -97,10 +97,11 @@ class Prices:
         """The most sequences in one pass whose price was measured."""
         return max(self._together)
 
-    def observe_draft(self, drafter: str, tokens: int, seconds: float) -> None:
-        """`tokens` tokens were drafted in `seconds`."""
+    def observe_draft(self, drafter: str, tokens: int, seconds: float, sequences: int = 1) -> None:
+        """`tokens` tokens were drafted in `seconds`, for so many sequences together."""
         if tokens and self.draft(drafter):
-            self._drafts[drafter] *= _damped(seconds / tokens / self._drafts[drafter], _WEIGHT)
+            expected = tokens * self.draft(drafter, sequences)
+            self._drafts[drafter] *= _damped(seconds / expected, _WEIGHT)
 
     def curve(self, most: int) -> list[float]:
         """v(1) … v(most): each row count's price in plain steps."""

@@ -9,6 +9,8 @@ from foredraft.engine.control import Option
 from foredraft.engine.prices import Prices
 from foredraft.engine.record import Record
 
+_BRANCHING = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Means:
@@ -20,7 +22,8 @@ class Means:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The pass a text's draft would be part of: `others` rows of other texts, `sequences` in all.
+    """The pass a text's draft would be part of: `others` rows of other texts, `sequences` in all,
+    of which `askers` share the passes of a costly drafter.
 
     `rate`: the tokens per second that its time brings anyway.
     """
@@ -29,13 +32,20 @@ class Setting:
     rate: float
     others: int = 0
     sequences: int = 1
+    askers: int = 1
 
     def seconds(self, drafted: int) -> float:
         """Of the pass, if this text drafts so many tokens."""
         return self.prices.verify(self.others + 1 + drafted, self.sequences)
 
+    @property
+    def trees(self) -> bool:
+        """Whether trees are worth their places: each leaf takes one, and with many texts the rows
+        go to their likeliest tokens anyway."""
+        return self.sequences <= _BRANCHING
+
     def draft(self, drafter: str) -> float:
-        return self.prices.draft(drafter, self.sequences)
+        return self.prices.draft(drafter, self.askers)
 
 
 @dataclass(slots=True)

@@ -92,6 +92,9 @@ class GGUFTarget:
         rows = self._stable_rows or BITWISE_ROWS[0]
         return GGUFSequence(self._context(self.context, 1), rows)
 
+    def fork(self, sequence: CachedSequence, length: int) -> CachedSequence:
+        return self.open()
+
     def room(self, sequence: CachedSequence) -> int:
         own = _own(sequence)
         length = len(own.tokens)

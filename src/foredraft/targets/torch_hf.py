@@ -87,6 +87,9 @@ class TorchTarget:
             )
         return TorchSequence((Slots if self._slots else Snapshots)(self._config), bitwise)
 
+    def fork(self, sequence: CachedSequence, length: int) -> CachedSequence:
+        return self.open()
+
     def room(self, sequence: CachedSequence) -> int:
         own = _own(sequence)
         length = len(own.tokens)
