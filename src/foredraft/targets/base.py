@@ -19,8 +19,10 @@ class Rollback(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a target can do: rollback, trees, the most rows of a sequence in one pass, and the
-    tokens that all sequences together may hold, None where memory alone decides."""
+    """What a target can do: rollback, trees, and the most rows of a sequence a pass may hold.
+
+    `cells` is how many tokens all sequences together may hold; None where memory alone decides.
+    """
 
     rollback: Rollback
     trees: bool
@@ -92,7 +94,7 @@ class Target(Protocol):
 
     def fork(self, sequence: CachedSequence, length: int) -> CachedSequence:
         """A new sequence that begins with the first `length` cached tokens of another, or with as
-        many of them as can be shared, maybe none."""
+        many of them as can be shared: none of a `bitwise` one or where layers are recurrent."""
 
     def room(self, sequence: CachedSequence) -> int:
         """The most rows the next `score` may hold for this sequence; 0 at the context limit."""
