@@ -63,6 +63,14 @@ class Scheduler:
     def load(self) -> Load:
         return Load(int(self._running is not None), len(self._waiting), 0)
 
+    def plain_s(self, sequences: int) -> float:
+        """Seconds of a plain pass over so many sequences."""
+        return self._generator.calibrate().verify(sequences)
+
+    def curve(self, most: int) -> list[float]:
+        """v(1) … v(most): what passes over so many rows cost, in plain passes."""
+        return self._generator.calibrate().curve(most)
+
     def submit(
         self,
         ids: Sequence[int],
@@ -84,6 +92,7 @@ class Scheduler:
                 f"speculation.mode is {job.speculation.mode!r}; choose one of "
                 f"{', '.join(self.modes)}."
             )
+        self._generator._check(list(ids), request)
         with self._changed:
             if self._closing:
                 raise Closing("The server is shutting down; send the request to another.")

@@ -1,0 +1,38 @@
+"""The HTTP application: its endpoints, and what stands before them."""
+
+from fastapi import APIRouter, Depends, FastAPI
+from starlette.middleware.cors import CORSMiddleware
+
+from foredraft import __version__
+from foredraft.server import chat, completions, errors, models
+from foredraft.server.guard import LocalHosts, check_key
+from foredraft.server.schema import ChatBody, CompletionBody
+from foredraft.server.service import Service
+
+BODIES = (ChatBody, CompletionBody)
+
+
+def create_app(service: Service) -> FastAPI:
+    """An application that serves `service`. Its scheduler is the caller's to close."""
+    app = FastAPI(
+        title="foredraft",
+        version=__version__,
+        docs_url=None,  # FastAPI's pages of documentation load scripts from elsewhere
+        redoc_url=None,
+    )
+    app.state.service = service
+    guarded = APIRouter(dependencies=[Depends(check_key)])
+    for room in (chat, completions, models):
+        guarded.include_router(room.router)
+    app.include_router(guarded)
+    errors.install(app)
+    if not service.settings.keys:
+        app.add_middleware(LocalHosts)
+    if service.settings.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=service.settings.origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["*"],
+        )
+    return app
