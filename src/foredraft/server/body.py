@@ -38,12 +38,6 @@ def body(kind: type[Kind]) -> Any:
     return Depends(read)
 
 
-def takes(kind: type[BaseModel]) -> dict[str, Any]:
-    """What a route's OpenAPI entry says of its body."""
-    schema = {"schema": {"$ref": f"#/components/schemas/{kind.__name__}"}}
-    return {"requestBody": {"required": True, "content": {"application/json": schema}}}
-
-
 async def _bytes(request: Request, most: int) -> bytes:
     raw = bytearray()
     try:

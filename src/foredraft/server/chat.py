@@ -1,7 +1,7 @@
 """POST /v1/chat/completions: a conversation's next message."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
@@ -10,10 +10,12 @@ from foredraft.core.errors import ForedraftError
 from foredraft.engine.job import Job
 from foredraft.server import structure
 from foredraft.server.answer import answer
-from foredraft.server.body import body, takes
+from foredraft.server.body import body
 from foredraft.server.errors import Refusal
 from foredraft.server.exchange import Heard
 from foredraft.server.logprobs import chat_logprobs
+from foredraft.server.openapi import answers, takes
+from foredraft.server.replies import ChatAnswer
 from foredraft.server.schema import ChatBody, Message, text_of
 from foredraft.server.service import Serving
 from foredraft.server.style import FINISHED
@@ -23,7 +25,7 @@ from foredraft.targets.base import Target
 router = APIRouter()
 
 
-@router.post("/v1/chat/completions", openapi_extra=takes(ChatBody))
+@router.post("/v1/chat/completions", openapi_extra=takes(ChatBody), responses=answers(ChatAnswer))
 async def chat_completions(
     http: Request, asked: Annotated[ChatBody, body(ChatBody)], service: Serving
 ) -> Response:
@@ -33,17 +35,17 @@ async def chat_completions(
         raise Refusal(400, "top_logprobs needs logprobs to be true.", param="top_logprobs")
     target = service.scheduler.target
     style = ChatStyle(asked, target)
-    ids = await asyncio.to_thread(prompt_of, asked, target)
+    ids = await asyncio.to_thread(template_ids, asked.messages, target, "messages")
     check_prompt(ids, target, "messages")
     return await answer(http, asked, [ids], service, style)
 
 
-def prompt_of(asked: ChatBody, target: Target) -> list[int]:
-    """The conversation as the model's template words it."""
+def template_ids(messages: Sequence[Message], target: Target, param: str) -> list[int]:
+    """A conversation as the model's template words it; `param` is the field it came in."""
     try:
-        return target.tokenizer.chat([_turn(message) for message in asked.messages])
+        return target.tokenizer.chat([_turn(message) for message in messages])
     except ForedraftError as error:
-        raise Refusal(400, str(error), param="messages") from error
+        raise Refusal(400, str(error), param=param) from error
 
 
 def _turn(message: Message) -> dict[str, Any]:

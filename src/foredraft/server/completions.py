@@ -7,10 +7,12 @@ from fastapi import APIRouter, Request, Response
 
 from foredraft.engine.job import Job
 from foredraft.server.answer import answer
-from foredraft.server.body import body, takes
+from foredraft.server.body import body
 from foredraft.server.errors import Refusal
 from foredraft.server.exchange import Heard
 from foredraft.server.logprobs import completion_logprobs
+from foredraft.server.openapi import answers, takes
+from foredraft.server.replies import CompletionAnswer
 from foredraft.server.schema import CompletionBody
 from foredraft.server.service import Serving
 from foredraft.server.style import FINISHED
@@ -22,7 +24,9 @@ MOST_CHOICES = 16
 router = APIRouter()
 
 
-@router.post("/v1/completions", openapi_extra=takes(CompletionBody))
+@router.post(
+    "/v1/completions", openapi_extra=takes(CompletionBody), responses=answers(CompletionAnswer)
+)
 async def completions(
     http: Request, asked: Annotated[CompletionBody, body(CompletionBody)], service: Serving
 ) -> Response:

@@ -1,31 +1,26 @@
 """GET /v1/models: the one model there is."""
 
-from typing import Any
-
 from fastapi import APIRouter
 
+from foredraft.server.openapi import refusals
+from foredraft.server.replies import Model, Models
 from foredraft.server.service import Service, Serving
 
 router = APIRouter()
 
 
 @router.get("/v1/models")
-async def models(service: Serving) -> dict[str, Any]:
+async def models(service: Serving) -> Models:
     """The model, under each name it answers to."""
-    return {"object": "list", "data": [_model(service, name) for name in service.settings.names]}
+    return Models(data=[_model(service, name) for name in service.settings.names])
 
 
-@router.get("/v1/models/{name:path}")
-async def model(name: str, service: Serving) -> dict[str, Any]:
+@router.get("/v1/models/{name:path}", responses=refusals(404))
+async def model(name: str, service: Serving) -> Model:
     """The model under one name."""
     service.check_model(name)
     return _model(service, name)
 
 
-def _model(service: Service, name: str) -> dict[str, Any]:
-    return {
-        "id": name,
-        "object": "model",
-        "created": int(service.started),
-        "owned_by": "foredraft",
-    }
+def _model(service: Service, name: str) -> Model:
+    return Model(id=name, created=int(service.started))

@@ -1,8 +1,8 @@
 """What the endpoints share: the scheduler, the settings, and who is told of what happens."""
 
+import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Protocol
 
 from fastapi import Depends, Request
@@ -10,6 +10,8 @@ from fastapi import Depends, Request
 from foredraft.engine.job import Job, Step
 from foredraft.engine.scheduler import Scheduler
 from foredraft.server.errors import Refusal
+from foredraft.server.metrics import Metrics
+from foredraft.server.recent import Recent
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +19,8 @@ class Settings:
     """How requests are treated.
 
     `names` are the model's, the first of which is reported; without `keys` everyone is served.
-    `max_body` is in bytes. `origins` are the web pages elsewhere that may ask (CORS). `lenient`
-    passes over unknown fields instead of refusing them.
+    `timeout_s` is for a whole answer, `max_body` in bytes. `origins` are the web pages elsewhere
+    that may ask (CORS). `lenient` passes over unknown fields instead of refusing them.
     """
 
     names: tuple[str, ...]
@@ -37,17 +39,21 @@ class Watcher(Protocol):
 
     def stepped(self, job: Job, step: Step) -> None: ...
 
-    def refused(self, reason: str) -> None: ...
+    def refused(self, reason: str) -> None:
+        """A request got no answer; `reason` is one word of a few."""
 
 
-@dataclass(frozen=True, slots=True)
 class Service:
-    """One model being served."""
+    """One model being served. Once `draining` is set it says so to whoever asks for its health."""
 
-    scheduler: Scheduler
-    settings: Settings
-    watchers: Sequence[Watcher] = ()
-    started: float = field(default_factory=time.time)
+    def __init__(self, scheduler: Scheduler, settings: Settings) -> None:
+        self.scheduler = scheduler
+        self.settings = settings
+        self.metrics = Metrics(scheduler)
+        self.recent = Recent()
+        self.watchers: tuple[Watcher, ...] = (self.metrics, self.recent)
+        self.started = time.time()
+        self.draining = threading.Event()
 
     @property
     def name(self) -> str:
