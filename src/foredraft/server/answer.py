@@ -11,6 +11,7 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
+from starlette.background import BackgroundTask
 
 from foredraft import __version__
 from foredraft.server.details import shown
@@ -24,6 +25,9 @@ from foredraft.server.translate import params_of, request_of, speculation_of
 from foredraft.server.usage import usage
 
 _LOG = logging.getLogger(__name__)
+_EVENTS = "text/event-stream; charset=utf-8"
+_STREAMED = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+"""The second tells proxies not to hold a stream back."""
 _GONE = Response(status_code=499)
 """Nobody is there to read it."""
 
@@ -42,21 +46,22 @@ async def answer(
         )
     exchange = _submitted(http, body, prompts, service)
     reply = Reply(body, service, style, exchange, f"{style.prefix}-{secrets.token_hex(12)}")
+    headers = {"X-Request-Id": reply.id}
     if body.stream:
-        # X-Accel-Buffering tells proxies not to hold the stream back.
-        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+        # A client may leave before the first event, which no generator would hear of.
+        leave = BackgroundTask(exchange.cancel)
         return StreamingResponse(
-            reply.events(), media_type="text/event-stream; charset=utf-8", headers=headers
+            reply.events(), headers=headers | _STREAMED, media_type=_EVENTS, background=leave
         )
     work = asyncio.create_task(reply.whole())
     gone = asyncio.create_task(_gone(http))
-    await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
-    gone.cancel()
-    if work.done():
-        return JSONResponse(work.result())
-    work.cancel()
-    exchange.cancel()
-    return _GONE
+    try:
+        await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
+        return JSONResponse(work.result(), headers=headers) if work.done() else _GONE
+    finally:
+        gone.cancel()
+        work.cancel()
+        exchange.cancel()
 
 
 def _submitted(
@@ -96,16 +101,14 @@ class Reply:
 
     async def whole(self) -> dict[str, Any]:
         """The answer when all of it is there."""
-        rounds: list[list[dict[str, Any]]] = [[] for _ in self.exchange.jobs]
-        async for heard in self.exchange:
-            if heard.tokens:
-                rounds[heard.index].append(_speculation(heard))
-        self._log()
+        steps = [heard async for heard in self.exchange if heard.round is not None]
         jobs = self.exchange.jobs
         choices = [self.style.choice(index, job) for index, job in enumerate(jobs)]
         if self.body.drafting.details:
-            for choice, made in zip(choices, rounds, strict=True):
-                choice["speculation"] = {"rounds": made}
+            for index, choice in enumerate(choices):
+                rounds = [_speculation(heard) for heard in steps if heard.index == index]
+                choice["speculation"] = {"rounds": rounds}
+        self._log()
         return {**self._envelope(self.style.whole), "choices": choices, "usage": self._usage()}
 
     async def events(self) -> AsyncIterator[bytes]:
@@ -137,7 +140,7 @@ class Reply:
     def _choices(self, heard: Heard) -> list[dict[str, Any]]:
         """What a step adds to the stream: its text, and that the text has ended."""
         made = self.style.piece(heard)
-        if made is not None and heard.tokens and self.body.drafting.details:
+        if made is not None and heard.round is not None:
             made["speculation"] = _speculation(heard)
         choices = [] if made is None else [made]
         return [*choices, self.style.closing(heard)] if heard.finish_reason else choices

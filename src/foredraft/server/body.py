@@ -13,6 +13,7 @@ from foredraft.server.service import Serving
 
 _PATIENCE_S = 30.0
 """A client that takes longer to send its body is let go."""
+_LONGEST_NAME = 200
 
 Kind = TypeVar("Kind", bound=BaseModel)
 
@@ -24,8 +25,9 @@ def body(kind: type[Kind]) -> Any:
     """
 
     async def read(request: Request, service: Serving) -> Kind:
-        if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-            # Web pages elsewhere cannot send this type unasked, whatever the user's browser is.
+        kind_sent = request.headers.get("content-type", "").partition(";")[0]
+        if kind_sent.strip().lower() != "application/json":
+            # A web page elsewhere cannot make a browser send this type without CORS.
             raise Refusal(400, "Send the body as JSON, with Content-Type: application/json.")
         raw = await _bytes(request, service.settings.max_body)
         try:
@@ -93,4 +95,4 @@ def _path(place: Sequence[str | int], data: Any) -> list[str | int]:
 
 def _named(path: Sequence[str | int]) -> str:
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return "".join(steps).removeprefix(".")
+    return "".join(steps).removeprefix(".")[:_LONGEST_NAME]

@@ -14,17 +14,18 @@ def facts(step: Step, codec: TextCodec) -> dict[str, Any]:
     """What the round of a step did, as JSON; its step must have one."""
     done, share = step.round, step.share
     assert done is not None
-    emitted = min(len(done.emitted), max(1, len(step.tokens)))
-    accepted = len(done.verdict.path)
-    draft = done.draft
+    draft, emitted = done.draft, len(step.tokens)
+    accepted = sum(token.from_draft for token in step.tokens)
+    # A text that ends inside the accepted run was not read up to the refusal.
+    rejected = done.verdict.rejected if emitted > accepted else 0
     pieces = (codec.spelling(token).decode(errors="replace") for token in draft.tokens)
     drafted = zip(draft.tokens, pieces, draft.parents, strict=True)
     return {
         "drafted": [dict(zip(("id", "text", "parent"), one, strict=True)) for one in drafted],
         "drafter": draft.source if len(draft) else None,
         "accepted": accepted,
-        "rejected": done.verdict.rejected,
-        "ignored": len(draft) - accepted - done.verdict.rejected,
+        "rejected": rejected,
+        "ignored": len(draft) - accepted - rejected,
         "emitted": emitted,
         "draft_s": done.draft_s,
         "verify_s": done.verify_s,

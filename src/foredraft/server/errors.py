@@ -52,8 +52,8 @@ class Refusal(Exception):
         return JSONResponse(self.body, self.status, self.headers)
 
 
-def refusal_of(error: Exception) -> Refusal:
-    """Any failure as the refusal that a client is told."""
+def refusal_of(error: Exception, where: str = "") -> Refusal:
+    """Any failure as the refusal that a client is told; `where` is what was asked for."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, Busy):
@@ -64,7 +64,8 @@ def refusal_of(error: Exception) -> Refusal:
     if isinstance(error, ForedraftError):
         return Refusal(400, str(error))
     if isinstance(error, HTTPException):
-        return Refusal(error.status_code, f"{error.detail}.", headers=error.headers)
+        said = f"{error.detail}: {where}; /openapi.json lists what there is."
+        return Refusal(error.status_code, said, headers=error.headers)
     return Refusal(500, "The server failed at this request; its log says where.")
 
 
@@ -72,10 +73,10 @@ def install(app: FastAPI) -> None:
     """Answer every exception of `app` with an error object."""
 
     async def handle(request: Request, error: Exception) -> Response:
-        refusal = refusal_of(error)
+        where = f"{request.method} {ascii(request.url.path)[1:-1][:100]}"
+        refusal = refusal_of(error, where)
         for watcher in request.app.state.service.watchers:
             watcher.refused(refusal.code or str(refusal.status))
-        where = f"{request.method} {request.url.path}"
         _LOG.info("%s %d %s", where, refusal.status, refusal.param or refusal.code or "")
         return refusal.response
 

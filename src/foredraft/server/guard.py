@@ -5,9 +5,11 @@ import hmac
 from collections.abc import Sequence
 from ipaddress import ip_address
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from foredraft.server.errors import Refusal
@@ -63,7 +65,7 @@ class LocalHosts:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not _is_local(dict(scope["headers"]).get(b"host", b"")):
+        if scope["type"] == "http" and not _is_local(Headers(scope=scope).get("host", "")):
             refusal = Refusal(
                 403,
                 "Without --api-key this server answers only to localhost and to IP addresses; ask "
@@ -75,13 +77,9 @@ class LocalHosts:
             await self._app(scope, receive, send)
 
 
-def _is_local(header: bytes) -> bool:
-    host = header.decode("latin-1").rsplit(":", 1)[0] if b"]" not in header[-1:] else ""
-    host = (host or header.decode("latin-1")).strip("[]")
-    if host in ("", "localhost"):
-        return True
+def _is_local(header: str) -> bool:
     try:
-        ip_address(host)
+        host = urlsplit(f"//{header}").hostname
+        return host in (None, "localhost") or bool(ip_address(str(host)))
     except ValueError:
         return False
-    return True

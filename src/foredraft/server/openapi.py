@@ -51,5 +51,8 @@ def document(app: FastAPI, bodies: tuple[type[BaseModel], ...]) -> dict[str, Any
     _, schemas = models_json_schema(
         [(kind, "validation") for kind in bodies], ref_template="#/components/schemas/{model}"
     )
-    made.setdefault("components", {}).setdefault("schemas", {}).update(schemas["$defs"])
+    made["components"]["schemas"].update(schemas["$defs"])
+    for path in made["paths"].values():
+        for route in path.values():
+            route["responses"].pop("422", None)  # what FastAPI promises of its own, never sent
     return made

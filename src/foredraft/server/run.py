@@ -23,9 +23,9 @@ _LINGER_S = 5
 def bind(host: str, port: int) -> socket.socket:
     """The address, taken but not listened to yet, so that a model is not loaded in vain."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        # localhost is both; clients that know one of them know IPv4.
+        family, kind, protocol, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
         taken = socket.socket(family, kind, protocol)
         if os.name == "posix":  # elsewhere it would share the port with another server
             taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -66,6 +66,7 @@ def serve(
         create_app(service),
         log_config=None,
         access_log=False,
+        ws="none",
         server_header=False,
         timeout_graceful_shutdown=_LINGER_S,
     )

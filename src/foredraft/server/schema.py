@@ -88,13 +88,13 @@ class GenerationBody(Body):
     long as the model and its context let it be.
     """
 
-    model: str | None = None
+    model: Label | None = None
     temperature: Annotated[float, Field(ge=0)] | None = None
     top_p: Share | None = None
     top_k: Count | None = None
     min_p: Annotated[float, Field(ge=0, le=1)] | None = None
     typical_p: Share | None = None
-    repetition_penalty: Annotated[float, Field(gt=0)] | None = None
+    repetition_penalty: Annotated[float, Field(ge=0.01, le=100)] | None = None
     presence_penalty: Penalty | None = None
     frequency_penalty: Penalty | None = None
     logit_bias: Annotated[dict[Count, Bias], Field(max_length=1024)] | None = None
