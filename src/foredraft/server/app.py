@@ -43,7 +43,7 @@ def create_app(service: Service) -> FastAPI:
     app.include_router(health.open_router, responses=refusals(403))
     page.mount(app)
     errors.install(app)
-    described = partial(document, app, BODIES)
+    described = partial(document, app, BODIES, bool(service.settings.keys))
     app.openapi = cache(described)  # type: ignore[method-assign]
     if not service.settings.keys:
         app.add_middleware(LocalHosts)

@@ -1,5 +1,6 @@
 """What /openapi.json says beyond what FastAPI finds out by itself: bodies and refusals."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI
@@ -45,8 +46,11 @@ def takes(kind: type[BaseModel]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {"application/json": schema}}}
 
 
-def document(app: FastAPI, bodies: tuple[type[BaseModel], ...]) -> dict[str, Any]:
-    """The app's OpenAPI document with the schemas that `takes` refers to."""
+def document(app: FastAPI, bodies: Sequence[type[BaseModel]], keyed: bool) -> dict[str, Any]:
+    """The app's OpenAPI document with the schemas that `takes` refers to.
+
+    `keyed` says whether the server has keys; one without wants none.
+    """
     made = get_openapi(title=app.title, version=app.version, routes=app.routes)
     _, schemas = models_json_schema(
         [(kind, "validation") for kind in bodies], ref_template="#/components/schemas/{model}"
@@ -55,4 +59,7 @@ def document(app: FastAPI, bodies: tuple[type[BaseModel], ...]) -> dict[str, Any
     for path in made["paths"].values():
         for route in path.values():
             route["responses"].pop("422", None)  # what FastAPI promises of its own, never sent
+            if not keyed:
+                route.pop("security", None)
+                route["responses"].pop("401", None)
     return made

@@ -15,7 +15,7 @@ from foredraft.server.chat import template_ids
 from foredraft.server.errors import Refusal
 from foredraft.server.openapi import BODY, refusals, takes
 from foredraft.server.replies import Pass, Replay
-from foredraft.server.schema import Body, Message, TokenIds
+from foredraft.server.schema import Body, Integer, Message, TokenIds
 from foredraft.server.service import Service, Serving
 from foredraft.server.translate import check_prompt
 
@@ -28,7 +28,7 @@ class ReplayBody(Body):
     prompt: str | TokenIds | Annotated[list[Message], Field(min_length=1)]
     tokens: TokenIds
     mode: Literal["suffix", "ngram"]
-    draft_len: Annotated[int, Field(ge=1, le=64)]
+    draft_len: Annotated[Integer, Field(ge=1, le=64)]
 
 
 @router.post("/foredraft/replay", openapi_extra=takes(ReplayBody), responses=refusals(*BODY))

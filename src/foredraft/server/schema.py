@@ -2,22 +2,29 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from foredraft.core.types import Exactness
 
 SEEDS = 2**63
 
-Count = Annotated[int, Field(ge=0)]
+
+def _whole(number: object) -> object:
+    """JSON has one kind of number: 5.0 is an integer too."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+Integer = Annotated[int, BeforeValidator(_whole)]
+Count = Annotated[Integer, Field(ge=0)]
 Share = Annotated[float, Field(gt=0, le=1)]
 Penalty = Annotated[float, Field(ge=-2, le=2)]
 Bias = Annotated[float, Field(ge=-100, le=100)]
-Length = Annotated[int, Field(ge=1)]
-Tops = Annotated[int, Field(ge=0, le=20)]
-DraftLen = Annotated[int, Field(ge=0, le=64)]
-Seed = Annotated[int, Field(ge=0, lt=SEEDS)]
-Choices = Annotated[int, Field(ge=1, le=16)]
+Length = Annotated[Integer, Field(ge=1)]
+Tops = Annotated[Integer, Field(ge=0, le=20)]
+DraftLen = Annotated[Integer, Field(ge=0, le=64)]
+Seed = Annotated[Integer, Field(ge=0, lt=SEEDS)]
+Choices = Annotated[Integer, Field(ge=1, le=16)]
 StopText = Annotated[str, Field(min_length=1, max_length=256)]
 Stops = Annotated[list[StopText], Field(max_length=16)]
 Label = Annotated[str, Field(max_length=256)]
@@ -180,7 +187,7 @@ class CompletionBody(GenerationBody):
     logprobs: Tops | None = None
     echo: Literal[False] | None = None
     suffix: None = None
-    best_of: Literal[1] | None = None
+    best_of: Annotated[Integer, Field(ge=1, le=1)] | None = None
 
     @property
     def tops(self) -> int | None:
