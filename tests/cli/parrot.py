@@ -37,6 +37,9 @@ class Bytes:
     def decode(self, ids):
         return bytes(i for i in ids if i < EOS).decode(errors="replace")
 
+    def spelling(self, token):
+        return bytes([token]) if token < EOS else b""
+
     def chat(self, messages):
         return [*self.encode("\n".join(f"{m['role']}: {m['content']}" for m in messages)), ANSWER]
 
@@ -63,6 +66,9 @@ class Parrot:
 
     def open(self, *, bitwise=False):
         return Sequence()
+
+    def fork(self, sequence, length):
+        return self.open()
 
     def room(self, sequence):
         return self.context - len(sequence.tokens)
@@ -96,11 +102,16 @@ class Parrot:
         sequence.tokens += [sequence.scored[row] for row in path]
 
 
+class SteadyPrices(Prices):
+    def observe_verify(self, rows, seconds, sequences=1):
+        """Nothing is learned: the tests run as fast as they happen to."""
+
+
 class Steady(Generator):
     """γ is 5 unless it is set: what is shown must not hang on how fast the tests run."""
 
     def calibrate(self, bitwise=False, progress=None):
-        return Prices({1: 0.01, 8: 0.02})
+        return SteadyPrices({1: 0.01, 8: 0.02})
 
     def stream(self, prompt, request, progress=None, watch=None):
         if request.draft_len is None:
