@@ -99,6 +99,13 @@ class Tokenizer:
         ids: list[int] = self._hf(text, verbose=False)["input_ids"]
         return ids
 
+    def spell(self, text: str) -> list[int]:
+        """The ids of `text` alone, without BOS; the name of a special token is mere text."""
+        ids: list[int] = self._hf(
+            text, add_special_tokens=False, split_special_tokens=True, verbose=False
+        )["input_ids"]
+        return ids
+
     def decode(self, ids: Sequence[int]) -> str:
         """The text of `ids` without special tokens."""
         text: str = self._hf.decode(
@@ -108,7 +115,7 @@ class Tokenizer:
 
     def piece(self, token: int) -> str:
         """What one token stands for, special tokens by name; part of a character shows as �."""
-        return (self._pieces[token] or b"").decode("utf-8", errors="replace")
+        return (self.pieces[token] or b"").decode("utf-8", errors="replace")
 
     def chat(self, messages: Sequence[Mapping[str, str]], **options: object) -> list[int]:
         """The chat template's ids, ending where the model's answer begins.
@@ -143,10 +150,10 @@ class Tokenizer:
         """
         if not isinstance(other, Tokenizer):
             return "The tokenizers differ: they are of different kinds."
-        different = differing(self._pieces, other._pieces)
+        different = differing(self.pieces, other.pieces)
         if not different:
             return None
-        first, shared = different[0], min(len(self._pieces), len(other._pieces))
+        first, shared = different[0], min(len(self.pieces), len(other.pieces))
         return (
             f"The tokenizers differ: token {first} is {self.piece(first)!r} in one and "
             f"{other.piece(first)!r} in the other, and {len(different):,} of {shared:,} shared "
@@ -154,7 +161,13 @@ class Tokenizer:
         )
 
     @cached_property
-    def _pieces(self) -> list[bytes | None]:
+    def special_ids(self) -> frozenset[int]:
+        """Tokens that `decode` leaves out: they steer the model and are no text."""
+        added = self._hf.added_tokens_decoder.items()
+        return frozenset(i for i, token in added if token.special)
+
+    @cached_property
+    def pieces(self) -> list[bytes | None]:
         """The bytes each id stands for, None for padding entries and holes."""
         added = {i: token.content for i, token in self._hf.added_tokens_decoder.items()}
         spell = speller("ByteLevel" in repr(self._hf.backend_tokenizer.decoder))

@@ -1,0 +1,120 @@
+"""A target's tokens as a grammar sees them, and grammars compiled for them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
+
+from foredraft.core.errors import ForedraftError
+from foredraft.core.sampling import SamplingParams
+from foredraft.grammar.grammar import Grammar
+from foredraft.grammar.mask import GrammarMask
+from foredraft.targets.base import Target
+
+LIMITS = {
+    "initial_lexer_fuel": 500_000,
+    "step_lexer_fuel": 100_000,
+    "step_max_items": 20_000,
+    "max_items_in_row": 500,
+    "max_grammar_size": 200_000,
+    "max_lexer_states": 100_000,
+}
+"""What compiling a grammar, and a token under it, may take; llguidance's own are for trusted text:
+with them one ambiguous grammar of two lines takes minutes a token, with these 0.1 s."""
+
+
+@runtime_checkable
+class Spelling(Protocol):
+    """A codec that knows the bytes of each token."""
+
+    eos_ids: frozenset[int]
+
+    @property
+    def pieces(self) -> Sequence[bytes | None]:
+        """By id, None for padding entries and holes."""
+
+    @property
+    def special_ids(self) -> frozenset[int]:
+        """Tokens that are no text, whatever they are called."""
+
+    def spell(self, text: str) -> list[int]:
+        """The ids of `text` alone: nothing is put before it, and no special token is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A grammar compiled for a vocabulary; each request gets a mask of its own from it."""
+
+    grammar: Grammar
+    matcher: Any
+
+    def on(self, params: SamplingParams, prompt_length: int) -> SamplingParams:
+        """`params` for a prompt of that many tokens, whose answer the grammar describes."""
+        if params.min_tokens:
+            raise ForedraftError(
+                f"min_tokens is {params.min_tokens}, but where the answer ends is for the "
+                f"{self.grammar.kind} to say; leave one of them out."
+            )
+        mask = GrammarMask(self.matcher.deep_copy(), prompt_length, self.grammar.kind)
+        return replace(params, processors=(*params.processors, mask))
+
+
+class Vocabulary:
+    """The tokens of a target, prepared for grammars: seconds for a large one, so keep it."""
+
+    def __init__(self, target: Target) -> None:
+        try:
+            from llguidance import LLTokenizer, TokenizerWrapper
+        except ImportError as error:
+            raise ForedraftError(
+                "Answers in a given form need llguidance; pip install 'foredraft[grammar]'."
+            ) from error
+        codec = target.tokenizer
+        if not isinstance(codec, Spelling) or not codec.eos_ids:
+            raise ForedraftError(
+                f"The tokenizer of {target.name} does not say what its tokens spell or which ends "
+                "a text, so no grammar can be followed."
+            )
+        self._tokenizer = LLTokenizer(
+            TokenizerWrapper(_Tokens(codec, target.vocab_size)),
+            n_vocab=target.vocab_size,
+            eos_token=sorted(codec.eos_ids),
+        )
+
+    def compile(self, grammar: Grammar) -> Constraint:
+        """`grammar` for these tokens; ForedraftError if it cannot be followed, or never ends.
+
+        Takes milliseconds for what people write; for text of strangers see trial.py.
+        """
+        from llguidance import LLMatcher, LLParserLimits
+
+        limits = LLParserLimits(**LIMITS, verbose_errors=False)
+        matcher = LLMatcher(self._tokenizer, grammar.source, limits=limits, log_level=0)
+        if matcher.is_error():
+            raise refused(grammar, matcher.get_error())
+        first = matcher.deep_copy()
+        first.compute_bitmask()
+        if first.is_error():
+            nothing = first.stop_reason() == "NoExtensionBias"
+            raise refused(grammar, "no text follows it" if nothing else first.get_error())
+        return Constraint(grammar, matcher)
+
+
+def refused(grammar: Grammar, why: str) -> ForedraftError:
+    """The error for a grammar that llguidance does not take."""
+    line = why.strip().partition("\n")[0]
+    return ForedraftError(f"The {grammar.kind} cannot be used: {line[:300].rstrip('.:')}.")
+
+
+class _Tokens:
+    """A codec in the form that llguidance asks for."""
+
+    def __init__(self, codec: Spelling, size: int) -> None:
+        pieces = [piece or b"" for piece in codec.pieces[:size]]
+        self.tokens = pieces + [b""] * (size - len(pieces))
+        self.special_token_ids = sorted(i for i in codec.special_ids | codec.eos_ids if i < size)
+        self.eos_token_id = min(codec.eos_ids)
+        self.bos_token_id = None
+        self._spell = codec.spell
+
+    def __call__(self, text: str) -> list[int]:
+        return self._spell(text)
