@@ -27,6 +27,7 @@ class Bytes:
     """One token a byte; a chat is its messages and then the sign that an answer follows."""
 
     eos_ids = frozenset([EOS])
+    special_ids = frozenset([EOS, ANSWER])
 
     def __init__(self, has_template=True):
         self.has_template = has_template
@@ -34,8 +35,13 @@ class Bytes:
     def encode(self, text):
         return list(text.encode())
 
+    spell = encode
+
     def decode(self, ids):
         return bytes(i for i in ids if i < EOS).decode(errors="replace")
+
+    def spelling(self, token):
+        return bytes([token]) if token < EOS else b""
 
     def chat(self, messages):
         return [*self.encode("\n".join(f"{m['role']}: {m['content']}" for m in messages)), ANSWER]

@@ -181,4 +181,4 @@ def test_sentencepiece_pieces():
     backend.add_special_tokens([AddedToken("</s>", special=True)])
     tokenizer = Tokenizer(PreTrainedTokenizerFast(tokenizer_object=backend))
     assert [tokenizer.piece(i) for i in (1, 2, 3, 4)] == [" the", "�", "é", "</s>"]
-    assert tokenizer.pieces[2] == b"\xe2"
+    assert tokenizer._pieces[2] == b"\xe2"

@@ -1,14 +1,13 @@
 """A target's tokens as a grammar sees them, and grammars compiled for them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
 from foredraft.grammar.grammar import Grammar
 from foredraft.grammar.mask import GrammarMask
-from foredraft.targets.base import Target
+from foredraft.targets.base import Target, TextCodec
 
 LIMITS = {
     "initial_lexer_fuel": 500_000,
@@ -20,24 +19,6 @@ LIMITS = {
 }
 """What compiling a grammar, and a token under it, may take; llguidance's own are for trusted text:
 with them one ambiguous grammar of two lines takes minutes a token, with these 0.1 s."""
-
-
-@runtime_checkable
-class Spelling(Protocol):
-    """A codec that knows the bytes of each token."""
-
-    eos_ids: frozenset[int]
-
-    @property
-    def pieces(self) -> Sequence[bytes | None]:
-        """By id, None for padding entries and holes."""
-
-    @property
-    def special_ids(self) -> frozenset[int]:
-        """Tokens that are no text, whatever they are called."""
-
-    def spell(self, text: str) -> list[int]:
-        """The ids of `text` alone: nothing is put before it, and no special token is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +50,10 @@ class Vocabulary:
                 "Answers in a given form need llguidance; pip install 'foredraft[grammar]'."
             ) from error
         codec = target.tokenizer
-        if not isinstance(codec, Spelling) or not codec.eos_ids:
+        if not codec.eos_ids:
             raise ForedraftError(
-                f"The tokenizer of {target.name} does not say what its tokens spell or which ends "
-                "a text, so no grammar can be followed."
+                f"{target.name} has no token that ends a text, so no answer could end where its "
+                "form does; use a model whose tokenizer names one."
             )
         self._tokenizer = LLTokenizer(
             TokenizerWrapper(_Tokens(codec, target.vocab_size)),
@@ -108,13 +89,12 @@ def refused(grammar: Grammar, why: str) -> ForedraftError:
 class _Tokens:
     """A codec in the form that llguidance asks for."""
 
-    def __init__(self, codec: Spelling, size: int) -> None:
-        pieces = [piece or b"" for piece in codec.pieces[:size]]
-        self.tokens = pieces + [b""] * (size - len(pieces))
-        self.special_token_ids = sorted(i for i in codec.special_ids | codec.eos_ids if i < size)
+    def __init__(self, codec: TextCodec, size: int) -> None:
+        self.tokens = [codec.spelling(token) for token in range(size)]
+        self.special_token_ids = sorted(codec.special_ids | codec.eos_ids)
         self.eos_token_id = min(codec.eos_ids)
         self.bos_token_id = None
-        self._spell = codec.spell
+        self._codec = codec
 
     def __call__(self, text: str) -> list[int]:
-        return self._spell(text)
+        return self._codec.spell(text)

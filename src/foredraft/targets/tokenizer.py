@@ -113,9 +113,13 @@ class Tokenizer:
         )
         return text
 
+    def spelling(self, token: int) -> bytes:
+        """The bytes one token stands for, special tokens by name; none for padding."""
+        return (self._pieces[token] or b"") if token < len(self._pieces) else b""
+
     def piece(self, token: int) -> str:
         """What one token stands for, special tokens by name; part of a character shows as �."""
-        return (self.pieces[token] or b"").decode("utf-8", errors="replace")
+        return self.spelling(token).decode("utf-8", errors="replace")
 
     def chat(self, messages: Sequence[Mapping[str, str]], **options: object) -> list[int]:
         """The chat template's ids, ending where the model's answer begins.
@@ -150,10 +154,10 @@ class Tokenizer:
         """
         if not isinstance(other, Tokenizer):
             return "The tokenizers differ: they are of different kinds."
-        different = differing(self.pieces, other.pieces)
+        different = differing(self._pieces, other._pieces)
         if not different:
             return None
-        first, shared = different[0], min(len(self.pieces), len(other.pieces))
+        first, shared = different[0], min(len(self._pieces), len(other._pieces))
         return (
             f"The tokenizers differ: token {first} is {self.piece(first)!r} in one and "
             f"{other.piece(first)!r} in the other, and {len(different):,} of {shared:,} shared "
@@ -167,7 +171,7 @@ class Tokenizer:
         return frozenset(i for i, token in added if token.special)
 
     @cached_property
-    def pieces(self) -> list[bytes | None]:
+    def _pieces(self) -> list[bytes | None]:
         """The bytes each id stands for, None for padding entries and holes."""
         added = {i: token.content for i, token in self._hf.added_tokens_decoder.items()}
         spell = speller("ByteLevel" in repr(self._hf.backend_tokenizer.decoder))

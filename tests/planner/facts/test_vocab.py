@@ -40,8 +40,8 @@ def in_folder(folder: Path, **config) -> Vocabulary:
 
 def test_the_pieces_are_those_of_the_engines_tokenizer(path, folder):
     file = GGUFFile(path)
-    assert list(of_gguf(file).pieces) == Tokenizer.from_gguf(file).pieces
-    assert list(in_folder(folder).pieces) == Tokenizer.from_folder(folder).pieces
+    assert list(of_gguf(file).pieces) == Tokenizer.from_gguf(file)._pieces
+    assert list(in_folder(folder).pieces) == Tokenizer.from_folder(folder)._pieces
 
 
 def test_a_model_as_gguf_and_as_a_folder_is_the_same(path, folder):
