@@ -28,6 +28,7 @@ class Characters:
 
     letters = "abcdefghijklmnopqrstuvwxyz .,!"
     has_template = True
+    template = ""
 
     def __init__(self, eos: Sequence[int] = (31,)) -> None:
         self.eos_ids = self.special_ids = frozenset(eos)

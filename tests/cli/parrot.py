@@ -28,6 +28,7 @@ class Bytes:
 
     eos_ids = frozenset([EOS])
     special_ids = frozenset([EOS, ANSWER])
+    template = ""
 
     def __init__(self, has_template=True):
         self.has_template = has_template
@@ -43,7 +44,7 @@ class Bytes:
     def spelling(self, token):
         return bytes([token]) if token < EOS else b""
 
-    def chat(self, messages):
+    def chat(self, messages, **options):
         return [*self.encode("\n".join(f"{m['role']}: {m['content']}" for m in messages)), ANSWER]
 
 

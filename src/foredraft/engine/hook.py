@@ -110,6 +110,7 @@ class TokenIds:
     """A codec without text: generate deals in ids, and its criteria see to stop strings."""
 
     has_template = False
+    template = ""
     special_ids: frozenset[int] = frozenset()
 
     def __init__(self, eos_ids: frozenset[int]) -> None:

@@ -35,11 +35,17 @@ class Grammar:
             _check_size("JSON schema", text)
             parsed = json.loads(text)
         except (ValueError, TypeError, RecursionError) as error:
-            raise ForedraftError(f"The JSON schema is not JSON that can be read: {error}.") from error
+            raise ForedraftError(
+                f"The JSON schema is not JSON that can be read: {error}."
+            ) from error
         if not isinstance(parsed, dict):
             raise ForedraftError('The JSON schema must be an object, as in {"type": "object"}.')
-        spaced = {"x-guidance": {"whitespace_pattern": _SPACE}} | parsed
-        return cls("JSON schema", json.dumps({"grammars": [{"json_schema": spaced}]}))
+        return cls("JSON schema", json.dumps({"grammars": [{"json_schema": cls.spaced(parsed)}]}))
+
+    @staticmethod
+    def spaced(schema: Mapping[str, Any]) -> dict[str, Any]:
+        """A schema that bounds the space between tokens, for %json in a Lark grammar."""
+        return {"x-guidance": {"whitespace_pattern": _SPACE}, **schema}
 
     @classmethod
     def json_object(cls) -> Self:

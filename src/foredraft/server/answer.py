@@ -14,12 +14,14 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from starlette.background import BackgroundTask
 
 from foredraft import __version__
+from foredraft.grammar.vocabulary import Constraint
 from foredraft.server.details import shown
 from foredraft.server.errors import Refusal, refusal_of
 from foredraft.server.exchange import Exchange, Heard
 from foredraft.server.guard import owner_of
 from foredraft.server.schema import GenerationBody
 from foredraft.server.service import Service
+from foredraft.server.structure import constraint_of
 from foredraft.server.style import Style
 from foredraft.server.translate import params_of, request_of, speculation_of
 from foredraft.server.usage import usage
@@ -44,7 +46,8 @@ async def answer(
         raise Refusal(
             400, "stream_options are for streams only; set stream to true.", param="stream_options"
         )
-    exchange = _submitted(http, body, prompts, service)
+    constraint = await constraint_of(body, service.structures)
+    exchange = _submitted(http, body, prompts, service, constraint)
     reply = Reply(body, service, style, exchange, f"{style.prefix}-{secrets.token_hex(12)}")
     headers = {"X-Request-Id": reply.id}
     if body.stream:
@@ -65,7 +68,11 @@ async def answer(
 
 
 def _submitted(
-    http: Request, body: GenerationBody, prompts: Sequence[list[int]], service: Service
+    http: Request,
+    body: GenerationBody,
+    prompts: Sequence[list[int]],
+    service: Service,
+    constraint: Constraint | None,
 ) -> Exchange:
     """All choices of all prompts, in the scheduler's hands; or none, where it refuses one."""
     target = service.scheduler.target
@@ -77,6 +84,8 @@ def _submitted(
         for ids in prompts:
             for choice in range(body.n or 1):
                 request = request_of(body, params, len(ids), seed + choice, target)
+                if constraint is not None:
+                    request = request.constrained(constraint, len(ids))
                 exchange.submit(ids, request, speculation)
     except Exception:
         exchange.cancel()

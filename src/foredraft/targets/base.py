@@ -62,6 +62,10 @@ class TextCodec(Protocol):
     def has_template(self) -> bool:
         """Whether `chat` works; a base model only continues text."""
 
+    @property
+    def template(self) -> str:
+        """The chat template's own text, which says what it knows beside messages; may be empty."""
+
     def encode(self, text: str) -> list[int]: ...
 
     def spell(self, text: str) -> list[int]:

@@ -89,6 +89,14 @@ class Tokenizer:
         """Whether `chat` works; base models come without a chat template."""
         return bool(self._hf.chat_template)
 
+    @property
+    def template(self) -> str:
+        """The chat template's own text; where there are several, that for tools."""
+        found = self._hf.chat_template or ""
+        if isinstance(found, dict):
+            found = found.get("tool_use") or found.get("default") or ""
+        return str(found)
+
     def to_json(self) -> str:
         """The tokenizer as a tokenizer.json holds it."""
         made: str = self._hf.backend_tokenizer.to_str()
