@@ -13,6 +13,7 @@ MOST_BYTES = 64 * 1024
 
 _SPACE = r"( |\n[ \t]{0,32})"
 """JSON's whitespace, once where it may be: without a bound, small models write nothing else."""
+_GBNF = re.compile(r"(?m)^\s*[\w-]+\s*::=")
 _COUNTING = re.compile(r"(?m)^\s*[\w.-]+\[[^\]\n]*\b(temperature|max_tokens|stop)\s*=")
 
 
@@ -35,9 +36,7 @@ class Grammar:
             _check_size("JSON schema", text)
             parsed = json.loads(text)
         except (ValueError, TypeError, RecursionError) as error:
-            raise ForedraftError(
-                f"The JSON schema is not JSON that can be read: {error}."
-            ) from error
+            raise ForedraftError(f"The JSON schema cannot be read as JSON: {error}.") from error
         if not isinstance(parsed, dict):
             raise ForedraftError('The JSON schema must be an object, as in {"type": "object"}.')
         return cls("JSON schema", json.dumps({"grammars": [{"json_schema": cls.spaced(parsed)}]}))
@@ -59,7 +58,7 @@ class Grammar:
         A regular expression is the grammar `start: /…/`.
         """
         _check_size("grammar", text)
-        if "::=" in text:
+        if _GBNF.search(text):
             raise ForedraftError(
                 "The grammar looks like GBNF (::=), but must be Lark (start: …); convert it with "
                 "python -m llguidance.gbnf_to_lark."

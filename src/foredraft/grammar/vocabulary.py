@@ -9,7 +9,7 @@ from foredraft.grammar.grammar import Grammar
 from foredraft.grammar.mask import GrammarMask
 from foredraft.targets.base import Target, TextCodec
 
-LIMITS = {
+LIMITS: dict[str, Any] = {
     "initial_lexer_fuel": 500_000,
     "step_lexer_fuel": 100_000,
     "step_max_items": 20_000,

@@ -60,7 +60,8 @@ class Calls:
         if not self._begin:  # the whole answer is a call, or none is
             looks_so = self._held.lstrip()[:1] in ("", "{")
             return {} if looks_so else self._delta(self._take(len(self._held)), [])
-        content, calls = "", []
+        content = ""
+        calls: list[dict[str, Any]] = []
         while (start := self._held.find(self._begin)) >= 0:
             content += self._take(start)
             stop = self._held.find(self._end)

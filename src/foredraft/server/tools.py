@@ -73,11 +73,9 @@ def grammar(body: ChatBody, codec: TextCodec) -> Grammar:
         calls.append(f"{json.dumps(head)} arguments_{number}")
         schema = Grammar.spaced(function.parameters or {"type": "object"})
         rules.append(f"arguments_{number}: %json {json.dumps(schema)}")
-    several = (
-        form.begin and body.parallel_tool_calls is not False and body.tool_choice == "required"
-    )
     begin, end = json.dumps(form.begin + '{"name": '), json.dumps("}" + form.end)
-    start = f"start: call{f' ({json.dumps(chr(10))} call)*' if several else ''}"
+    several = body.tool_choice == "required" and body.parallel_tool_calls is not False
+    start = 'start: call ("\\n" call)*' if several and form.begin else "start: call"
     call = f"call: {begin} ({' | '.join(calls)}) {end}"
     return Grammar.lark("\n".join((start, call, *rules)))
 
