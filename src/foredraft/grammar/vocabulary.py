@@ -75,15 +75,18 @@ class Vocabulary:
         first = matcher.deep_copy()
         first.compute_bitmask()
         if first.is_error():
-            nothing = first.stop_reason() == "NoExtensionBias"
-            raise refused(grammar, "no text follows it" if nothing else first.get_error())
+            why = first.get_error()
+            raise refused(grammar, "no text follows it" if why.startswith("NoExt") else why)
         return Constraint(grammar, matcher)
 
 
 def refused(grammar: Grammar, why: str) -> ForedraftError:
     """The error for a grammar that llguidance does not take."""
-    line = why.strip().partition("\n")[0]
-    return ForedraftError(f"The {grammar.kind} cannot be used: {line[:300].rstrip('.:')}.")
+    lines = why.strip().splitlines()
+    said = lines[0]
+    if lines[-1].startswith("error: "):  # a regular expression's, after a picture of it
+        said = f"{said.rstrip(':')}: {lines[-1].removeprefix('error: ')}"
+    return ForedraftError(f"The {grammar.kind} cannot be used: {said[:300].rstrip('.:')}.")
 
 
 class _Tokens:
