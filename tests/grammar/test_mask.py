@@ -83,7 +83,7 @@ def test_the_prompt_is_no_part_of_it(bytewise):
     [
         Grammar.schema(PERSON),
         Grammar.json_object(),
-        Grammar.lark("start: (call | TEXT)*\ncall: \"<\" /[a-f]{3}/ \">\"\nTEXT: /[a-zé日]/"),
+        Grammar.lark('start: (call | TEXT)*\ncall: "<" /[a-f]{3}/ ">"\nTEXT: /[a-zé日]/'),
     ],
     ids=["schema", "object", "lark"],
 )
@@ -129,5 +129,4 @@ def test_whitespace_is_bounded(bytewise):
 def test_a_grammar_that_grows_too_costly_ends_in_words(bytewise):
     mask = mask_of(bytewise.compile(Grammar.lark("start: s\ns: s s s s | s s s | s s | /[a-z]/ |")))
     with pytest.raises(ForedraftError, match="too costly to follow"):
-        for size in range(60):
-            allowed(mask, [*b"a"] * size)
+        any(not allowed(mask, [*b"a"] * size) for size in range(60))

@@ -59,24 +59,26 @@ class Calls:
         self._held += text
         if not self._begin:  # the whole answer is a call, or none is
             looks_so = self._held.lstrip()[:1] in ("", "{")
-            return {} if looks_so else self._delta(self._take(len(self._held)), [])
+            return {} if looks_so else _delta(self._take(len(self._held)), [])
         content = ""
         calls: list[dict[str, Any]] = []
         while (start := self._held.find(self._begin)) >= 0:
-            content += self._take(start)
+            content += self._take(start).rstrip()  # line breaks before a call say nothing
             stop = self._held.find(self._end)
             if stop < 0:
-                return self._delta(content, calls)
+                return _delta(content, calls)
             whole = self._take(stop + len(self._end))
             call = self._read(whole[len(self._begin) : -len(self._end)])
             content += whole if call is None else ""
             calls += [] if call is None else [call]
-        return self._delta(content + self._take(len(self._held) - self._doubtful()), calls)
+        return _delta(content + self._take(len(self._held) - self._doubtful()), calls)
 
     def finish(self) -> dict[str, Any]:
         rest = self._take(len(self._held))
         call = self._read(rest.removeprefix(self._begin)) if rest.startswith(self._begin) else None
-        return self._delta(rest, []) if call is None else self._delta("", [call])
+        if call is not None:
+            return _delta("", [call])
+        return _delta(rest if rest.strip() or not self.called else "", [])
 
     def message(self, text: str) -> dict[str, Any]:
         reader = Calls(self._form, self._names)
@@ -122,7 +124,6 @@ class Calls:
             "function": {"name": name, "arguments": written},
         }
 
-    def _delta(self, content: str, calls: list[dict[str, Any]]) -> dict[str, Any]:
-        # Line breaks between calls are the form's, and nothing that was said.
-        said = content if content.strip() or not (calls or self.called) else ""
-        return ({"content": said} if said else {}) | ({"tool_calls": calls} if calls else {})
+
+def _delta(content: str, calls: list[dict[str, Any]]) -> dict[str, Any]:
+    return ({"content": content} if content else {}) | ({"tool_calls": calls} if calls else {})
