@@ -7,8 +7,7 @@ import openai
 import pytest
 
 from tests.server.conftest import parrot
-from tests.server.serving import serving
-from tests.server.test_chat import ASK
+from tests.server.serving import ASK, serving
 
 SCHEMA = {
     "type": "object",

@@ -9,8 +9,7 @@ from foredraft.drafters.ngram import NgramDrafter
 from foredraft.server.calls import Calls
 from foredraft.server.tools import HERMES, LLAMA
 from tests.cli.parrot import ANSWER, Bytes, Parrot, Steady
-from tests.server.serving import serving
-from tests.server.test_chat import ASK
+from tests.server.serving import ASK, serving
 
 CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
 TOOLS = [
