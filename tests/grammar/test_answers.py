@@ -131,11 +131,16 @@ def test_the_text_is_that_of_plain_decoding(target, name, temperature, exactness
     assert all(len(word) in (2, 3) for word in words[:-1])
 
 
-def test_a_draft_with_fewer_rows_than_the_target(target):
-    """Its missing rows are barred anyway, or else its draft ends there."""
-    compiled = Vocabulary(target).compile(GRAMMAR)
-    law = SamplingParams(temperature=0.8)
-    request = Request(law, 30, seed=3, draft_len=4).constrained(compiled, len(TINY_PROMPT))
+def test_a_draft_that_has_no_row_for_what_must_follow(target):
+    """Its draft ends there: "!" and the end are beyond its 28 rows."""
+    compiled = Vocabulary(target).compile(Grammar.lark('start: WORD ("!" WORD)*\nWORD: /[a-h]{2}/'))
     small = ModelDrafter(tiny.target(seed=1, eos=(), vocab_size=28), target.vocab_size)
-    plain = answer(target, None, Request(law, 30, seed=3).constrained(compiled, len(TINY_PROMPT)))
-    assert answer(target, small, request, TINY_PROMPT).text == plain.text
+
+    def asked(draft_len):
+        request = Request(SamplingParams(temperature=0.8), 30, seed=3, draft_len=draft_len)
+        return request.constrained(compiled, len(TINY_PROMPT))
+
+    drafted = answer(target, small, asked(4), TINY_PROMPT)
+    assert "!" in drafted.text
+    assert drafted.stats.drafted > 0
+    assert drafted.text == answer(target, None, asked(0), TINY_PROMPT).text

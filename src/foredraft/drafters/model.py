@@ -79,7 +79,10 @@ class ModelDrafter:
         evidence: list[float] = []
         logits = self._catch_up(cache, text, kept)
         while True:
-            q = sequence.law(self._aligned(logits), drafted)
+            try:
+                q = sequence.law(self._aligned(logits), drafted)
+            except ForedraftError:  # all that a grammar allows here are rows the draft lacks
+                break
             position = len(sequence.tokens) + len(drafted)
             token = int(q.argmax()) if self._greedy else sequence.noise.draw_draft(position, q)
             drafted.append(token)

@@ -20,10 +20,14 @@ class GrammarMask:
     grammar forbids nothing is barred: p never lets such a text come about. One thread at a time.
     """
 
-    def __init__(self, matcher: Any, prompt_length: int, kind: str) -> None:
-        self._matcher = matcher
+    def __init__(self, unused: Any, prompt_length: int, kind: str) -> None:
+        self._unused = unused
         self._prompt_length = prompt_length
         self._kind = kind
+        self._begin()
+
+    def _begin(self) -> None:
+        self._matcher = self._unused.deep_copy()
         self._path: IntArray = np.empty(0, dtype=np.int64)
         self._matched = 0  # tokens of `_path` that the matcher has consumed
         self._masks: dict[int, bytes | None] = {}  # by tokens of `_path`
@@ -48,8 +52,9 @@ class GrammarMask:
         shared = _shared(self._path, output)
         if shared < output.size or output.size not in self._masks:
             followed = self._follow(output)
-            self._masks[output.size] = self._matcher.compute_bitmask() if followed else None
+            mask = self._matcher.compute_bitmask() if followed else None
             self._check()
+            self._masks[output.size] = mask
             if len(self._masks) > _KEPT:
                 del self._masks[min(self._masks)]
         return self._masks[output.size]
@@ -72,6 +77,7 @@ class GrammarMask:
     def _check(self) -> None:
         if self._matcher.is_error():
             why = self._matcher.get_error().strip().partition("\n")[0]
+            self._begin()  # a draft that went too far is not the text's end
             raise ForedraftError(
                 f"The {self._kind} became too costly to follow ({why[:300]}); make it less "
                 "ambiguous, or use fewer alternatives and smaller repetitions."

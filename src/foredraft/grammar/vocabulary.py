@@ -35,7 +35,7 @@ class Constraint:
                 f"min_tokens is {params.min_tokens}, but where the answer ends is for the "
                 f"{self.grammar.kind} to say; leave one of them out."
             )
-        mask = GrammarMask(self.matcher.deep_copy(), prompt_length, self.grammar.kind)
+        mask = GrammarMask(self.matcher, prompt_length, self.grammar.kind)
         return replace(params, processors=(*params.processors, mask))
 
 
