@@ -8,10 +8,12 @@ import typer
 
 from foredraft.cli.options import Settings
 from foredraft.core.errors import ForedraftError
+from foredraft.drafters.forced import ForcedDrafter
+from foredraft.engine.generator import Generator
 from foredraft.engine.request import Request
 from foredraft.grammar.grammar import Grammar
 from foredraft.grammar.vocabulary import Vocabulary
-from foredraft.targets.base import Target
+from foredraft.targets.base import Progress, Target
 
 _PANEL = "Form of the answer"
 
@@ -36,6 +38,14 @@ class FormSettings(Settings):
             rich_help_panel=_PANEL,
         ),
     ] = None
+
+    def generator(self, progress: Progress | None = None) -> Generator:
+        """The model and its drafters; by itself it drafts what the form leaves no choice about."""
+        made = Settings.generator(self, progress)
+        formed = self.json_schema is not None or self.grammar is not None
+        if not formed or self.drafter != "auto" or self.draft_len is not None:
+            return made
+        return made.with_drafters(*made.drafters, ForcedDrafter())
 
     def form(self) -> Grammar | None:
         """The grammar that is asked for; ForedraftError for a file that holds none."""
