@@ -61,17 +61,28 @@ class TextCodec(Protocol):
     eos_ids: frozenset[int]
 
     @property
+    def special_ids(self) -> frozenset[int]:
+        """Tokens that are no text, whatever they are called."""
+
+    @property
     def has_template(self) -> bool:
         """Whether `chat` works; a base model only continues text."""
 
+    @property
+    def template(self) -> str:
+        """The chat template's own text, which says what it knows beside messages; may be empty."""
+
     def encode(self, text: str) -> list[int]: ...
+
+    def spell(self, text: str) -> list[int]:
+        """The ids of `text` alone: nothing before it, and no special token is meant by a name."""
 
     def decode(self, ids: Sequence[int]) -> str: ...
 
     def spelling(self, token: int) -> bytes:
         """The bytes one token stands for, special tokens by name."""
 
-    def chat(self, messages: Sequence[dict[str, str]]) -> list[int]: ...
+    def chat(self, messages: Sequence[dict[str, str]], **options: object) -> list[int]: ...
 
     def same_as(self, other: "TextCodec") -> str | None: ...
 
