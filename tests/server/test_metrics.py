@@ -15,6 +15,7 @@ from foredraft.engine.job import Job, Share, Speculation, Step
 from foredraft.engine.loop import Round
 from foredraft.engine.request import Request
 from foredraft.engine.scheduler import Load, Scheduler
+from foredraft.rivals.prometheus import Totals, read_totals
 from foredraft.server.metrics import Metrics
 from foredraft.server.tallies import MOST_POSITIONS
 from tests.cli.parrot import Parrot
@@ -185,6 +186,15 @@ def test_a_step_takes_microseconds_and_nothing_of_it_stays():
     found.stepped(asked, Step(finish_reason="length"))
     assert took < 200e-6  # some 20 here; a loaded machine is given room
     assert not found._heard
+
+
+def test_watch_and_bench_read_this_page():
+    found = metrics(Load(1, 0, 0))
+    found.stepped(job(), step(round_of(4, 2)))
+    found.stepped(job(), step(round_of(3, 3, 0, source="model")))
+    found.stepped(ended(0.1, 8, 0.5), step(round_of(0, 0), finish="length"))
+    totals = read_totals(found.text().decode())
+    assert totals == Totals("foredraft", 8, 1, 0.5, 2, 7, 5, (2, 2, 1), 1)
 
 
 def test_a_real_scheduler_is_counted_as_its_results_count(tmp_path):
