@@ -18,8 +18,8 @@ _MEMORY_S = 60.0
 class Metrics:
     """Hears what becomes of requests and shows it as a page for Prometheus.
 
-    `stepped` must hear every step of a job, in the scheduler's thread, which it holds up for some
-    microseconds; the rest may be called from any thread.
+    `stepped` must hear every step of a job that `began`, in one thread, which it holds up for some
+    microseconds; `refused` and `text` may be called from any.
     """
 
     def __init__(self, scheduler: Scheduler) -> None:
@@ -92,7 +92,7 @@ class Metrics:
             meters.prompt.inc(len(job.ids))
             meters.prompt_cached.inc(job.cached_tokens)
             meters.prefill_s.inc(job.result.stats.prefill_s)
-            meters.first_token.observe(now - job.submitted)
+            meters.first_token.observe(job.first_token_s or now - job.submitted)
             meters.queue.observe(job.queue_s or 0.0)
         else:
             meters.gap.observe(now - last)
