@@ -8,6 +8,8 @@ from typing import Any
 
 from engines.base import Ask, EngineError, Method, Run
 from engines.served import Served
+from foredraft.targets import hub
+from foredraft.targets.source import Kind, resolve
 
 CONTEXT = 4096
 ANSWER_S = 1800
@@ -42,6 +44,16 @@ def settings() -> Iterator[Setting]:
     yield Setting("ngram-cache", "lookup", ("--spec-type", "ngram-cache"), remembering=True)
     both = ("--spec-type", "ngram-simple,draft-simple", "--spec-draft-n-max", "3")
     yield Setting("ngram-simple,draft-simple", "combined", both, True, drafts=True)
+
+
+def gguf(name: str) -> Path:
+    """The GGUF file a name stands for; llama-server reads nothing else."""
+    source = resolve(name)
+    if source.kind is Kind.NAMED:
+        return hub.pull(source.where, lambda done, total: None)
+    if source.kind is not Kind.GGUF:
+        raise EngineError(f"llama-server needs a GGUF file, and {name} is none.")
+    return Path(source.where)
 
 
 def served(setting: Setting, command: list[str]) -> Served:

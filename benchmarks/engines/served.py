@@ -3,6 +3,7 @@
 import json
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
@@ -15,6 +16,12 @@ from typing import Any, Self
 from engines.base import EngineError
 
 START_S = 300
+FOREDRAFT = [
+    sys.executable,
+    "-c",
+    "import sys; from foredraft.cli.main import main; sys.exit(main())",
+]
+"""The `foredraft` command of this very installation."""
 
 
 @dataclass(slots=True)

@@ -59,11 +59,11 @@ class Metrics:
         return generate_latest(self._meters.registry)
 
     def _count(self, done: Round, share: Share, step: Step) -> None:
-        """A round, which is its part of the pass that it shared."""
+        """A round, which is its part of the pass and of the seconds that it shared."""
         meters = self._meters
         meters.rounds.inc()
         meters.passes.inc(1 / share.sequences)
-        meters.draft_s.inc(done.draft_s)
+        meters.draft_s.inc(done.draft_s / share.sequences)
         meters.verify_s.inc(done.verify_s / share.sequences)
         if len(done.draft) == 0:
             return
