@@ -183,7 +183,7 @@ class Soak:
             "lost_in_the_crash": crowd.lost,
             "problems": crowd.problems,
             "problems_not_told": crowd.unsaid,
-            "first_traceback": self._said.partition("Traceback")[2][:2000],
+            "first_traceback": self._said.partition("Traceback")[2][:8000],
             "halves": [first, second],
             "crash": crash,
             "idle": idle,

@@ -182,9 +182,8 @@ def malformed(client: Client) -> None:
 
 def stranger(client: Client) -> None:
     """A key that opens nothing."""
-    key = client.chance.choice(("wrong", "", "ü", "x" * 5000))
-    headers = {"Authorization": f"Bearer {key}".encode()}
-    _refused(client, 401, json=client.case().body, headers=headers)
+    key = client.chance.choice(("Bearer wrong", "wrong", "Bearer ü", "Bearer " + "x" * 5000))
+    _refused(client, 401, json=client.case().body, headers={"Authorization": key.encode()})
 
 
 def oversized(client: Client) -> None:
@@ -194,7 +193,8 @@ def oversized(client: Client) -> None:
 
 def lost(client: Client) -> None:
     """A model that is not served here."""
-    _refused(client, 404, json=client.case().body | {"model": "another"})
+    case = client.case()
+    _refused(client, 404, path=case.path, json=case.body | {"model": "another"})
 
 
 def looked(client: Client) -> None:
@@ -222,9 +222,9 @@ ACTS: dict[Act, int] = {
 """Every act and how often it is done, beside the others."""
 
 
-def _refused(client: Client, status: int, **sent: Any) -> None:
+def _refused(client: Client, status: int, path: str = CHAT, **sent: Any) -> None:
     sent = {"headers": client.headers | {"Content-Type": "application/json"}} | sent
-    response = client.post(CHAT, **sent)
+    response = client.post(path, **sent)
     known = str(sent.get("content", sent.get("json")))[:120]
     if response.status_code != status:
         raise Wrong(f"{response.status_code} where {status} was due for {known}")
