@@ -13,13 +13,14 @@ from foredraft.drafters.ngram import NgramDrafter
 from foredraft.engine.generator import Generator
 from foredraft.engine.job import Job, Share, Speculation, Step
 from foredraft.engine.loop import Round
+from foredraft.engine.prices import Prices
 from foredraft.engine.request import Request
 from foredraft.engine.result import Result, Token
 from foredraft.engine.scheduler import Load, Scheduler
 from foredraft.rivals.prometheus import Totals, read_totals
 from foredraft.server.metrics import Metrics
 from foredraft.server.tallies import MOST_POSITIONS
-from tests.cli.parrot import Parrot
+from tests import tiny
 
 ALONE = Share(1, 1)
 
@@ -121,8 +122,8 @@ def test_tokens_that_come_together_share_the_time_since_those_before(monkeypatch
     monkeypatch.setattr("foredraft.server.metrics.time.monotonic", lambda: clock[0])
     found, asked = metrics(), job(prompt=7, submitted=98.0, queue_s=0.5, cached_tokens=3)
     found.began(asked)
-    asked.result.stats.prefill_s = 1.25
     found.stepped(asked, step(round_of(2, 1)))
+    asked.result.stats.prefill_s = 1.25
     clock[0] = 100.8
     found.stepped(asked, step(round_of(3, 3, 0), finish="length"))
     seen = values(found)
@@ -198,26 +199,39 @@ def test_watch_and_bench_read_this_page():
     assert totals == Totals("foredraft", 8, 1, 0.5, 2, 7, 5, (2, 2, 1), 1)
 
 
-def test_a_real_scheduler_is_counted_as_its_results_count(tmp_path):
-    scheduler = Scheduler(Generator(Parrot(), NgramDrafter()))
-    found, jobs, done = Metrics(scheduler), [], []
-    for number in range(3):
-        end = threading.Event()
-        prompt = scheduler.target.tokenizer.chat([{"role": "user", "content": f"{number}?"}])
+def test_a_real_scheduler_is_counted_as_its_results_count():
+    prices = Prices({1: 0.01, 32: 0.02}, together={1: 1.0, 4: 1.1})
+    generator = Generator(tiny.target(), NgramDrafter())
+    generator.calibrate = lambda *_: prices  # what is drafted must not hang on how fast this runs
+    scheduler = Scheduler(generator, slots=4)
+    found, ends = Metrics(scheduler), [threading.Event() for _ in range(6)]
+    jobs, told = [], []
 
-        def hear(step, number=number, end=end):
-            while number == len(jobs):  # heard before `submit` has returned
-                time.sleep(0.001)
-            found.stepped(jobs[number], step)
+    def listener(number):
+        def hear(step):
+            told.append((number, step))
             if step.finish_reason is not None:
-                end.set()
+                ends[number].set()
 
-        jobs.append(scheduler.submit(prompt, Request(draft_len=4), hear))
-        done.append(end)
-    assert all(end.wait(20) for end in done)
+        return hear
+
+    for number in range(6):
+        ids = [number, 3, 1, 4, 1, 5, 3, 1, 4, 1, 5, 3, 1]
+        jobs.append(scheduler.submit(ids, Request(max_new_tokens=24, seed=1), listener(number)))
+    assert all(end.wait(60) for end in ends)
     scheduler.close()
+    for number, one in told:
+        found.stepped(jobs[number], one)
     seen, stats = values(found), [job.result.stats for job in jobs]
-    assert seen["generated_tokens_total"] == sum(s.generated_tokens for s in stats) > 0
+    assert seen["generated_tokens_total"] == sum(s.generated_tokens for s in stats) > 6
     assert seen["rounds_total"] == sum(s.target_passes for s in stats)
     assert seen["drafted_tokens_total{ngram}"] == sum(s.drafted for s in stats) > 0
-    assert seen["requests_finished_total{eos}"] == 3
+    assert seen["accepted_tokens_total{ngram}"] == sum(s.accepted for s in stats)
+    assert seen["rejected_tokens_total{ngram}"] == sum(s.rejected for s in stats)
+    assert [seen.get(f"judged_at_position_total{{{i}}}", 0) for i in range(3)] == [
+        sum(s.judged[i] if i < len(s.judged) else 0 for s in stats) for i in range(3)
+    ]
+    assert seen["target_passes_total"] == pytest.approx(round(seen["target_passes_total"]))
+    assert 0 < seen["target_passes_total"] < seen["rounds_total"]
+    assert seen["speedup_actual_seconds_total"] == pytest.approx(sum(s.decode_s for s in stats))
+    assert sum(v for name, v in seen.items() if name.startswith("requests_finished")) == 6

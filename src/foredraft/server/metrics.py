@@ -91,7 +91,6 @@ class Metrics:
         if (last := self._heard.get(job)) is None:
             meters.prompt.inc(len(job.ids))
             meters.prompt_cached.inc(job.cached_tokens)
-            meters.prefill_s.inc(job.result.stats.prefill_s)
             meters.first_token.observe(job.first_token_s or now - job.submitted)
             meters.queue.observe(job.queue_s or 0.0)
         else:
@@ -102,6 +101,7 @@ class Metrics:
     def _end(self, job: Job, reason: str, now: float) -> None:
         meters, result = self._meters, job.result
         meters.finished.labels(reason).inc()
+        meters.prefill_s.inc(result.stats.prefill_s)
         if self._heard.pop(job, None) is None:
             return
         actual = result.stats.decode_s
