@@ -84,5 +84,5 @@ class Meters:
             _STEPS,
         )
         self.gap = seconds("token_gap", "Between arrivals of tokens, however many come", _STEPS)
-        self.decode = seconds("request_decode", "An answer's time after its prompt", _ANSWERS)
+        self.decode = seconds("request_decode", "From the first tokens to the last", _ANSWERS)
         self.whole = seconds("request", "From being taken to the end of the answer", _ANSWERS)

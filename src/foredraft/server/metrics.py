@@ -34,7 +34,7 @@ class Metrics:
         for drafter in scheduler.drafters:  # their series begin at 0, so that rates see the first
             self._by(drafter.name)
         self._speedup = _Fading()
-        self._heard: dict[Job, float] = {}
+        self._heard: dict[Job, tuple[float, float]] = {}  # its first and its last tokens
 
     def began(self, job: Job) -> None:
         """A request was taken."""
@@ -88,7 +88,9 @@ class Metrics:
     def _time(self, job: Job, tokens: int, now: float) -> None:
         meters = self._meters
         meters.generated.inc(tokens)
-        if (last := self._heard.get(job)) is None:
+        first, last = self._heard.get(job, (now, None))
+        self._heard[job] = (first, now)
+        if last is None:
             meters.prompt.inc(len(job.ids))
             meters.prompt_cached.inc(job.cached_tokens)
             meters.first_token.observe(job.first_token_s or now - job.submitted)
@@ -96,18 +98,18 @@ class Metrics:
         else:
             meters.gap.observe(now - last)
             meters.inter_token.observe((now - last) / tokens, tokens)
-        self._heard[job] = now
 
     def _end(self, job: Job, reason: str, now: float) -> None:
         meters, result = self._meters, job.result
         meters.finished.labels(reason).inc()
         meters.prefill_s.inc(result.stats.prefill_s)
-        if self._heard.pop(job, None) is None:
+        if job not in self._heard:
             return
-        actual = result.stats.decode_s
-        meters.decode.observe(actual)
+        first, last = self._heard.pop(job)
+        meters.decode.observe(last - first)
         meters.whole.observe(now - job.submitted)
         if result.plain_step_s is not None:
+            actual = result.stats.decode_s
             plain = result.plain_step_s * result.stats.generated_tokens
             meters.actual_s.inc(actual)
             meters.plain_s.inc(plain)
