@@ -192,7 +192,7 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
     add("--repeats", type=int, default=1)
     add("--rivals", type=names, default=["plain", "ngram-simple"], help="settings of llama-server")
     add("--prompts", default=MIX, help="ids with commas between")
-    add("--context", type=int, default=16384, help="tokens of all requests together")
+    add("--context", type=int, default=8192, help="tokens of all requests together")
     add("--threads", type=int, default=os.cpu_count() or 1)
     add("--foredraft", type=shlex.split, default=FOREDRAFT, help="the command to serve with")
     add("--serve", type=shlex.split, default=[], help="more options of foredraft serve")

@@ -125,7 +125,7 @@ def test_the_arms_start_what_they_say(tmp_path):
     assert (auto.label, off.extra) == (serving.AUTO, {"speculation": {"mode": "off"}})
     command = auto.server().command
     assert command[command.index("serve") + 1] == str(model)
-    assert command[-2:] == ["--context", "16384"]
+    assert command[-2:] == ["--context", "8192"]
     assert [arm.label for arm in rivals] == ["llama-server plain", "llama-server ngram-simple"]
     assert "--spec-type" in rivals[1].server().command
     wrong = serving.options_of(["--target", str(model), "--rivals", "nothing"])
