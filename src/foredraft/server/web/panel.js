@@ -1,0 +1,70 @@
+// The live panel: how the answer at hand speculates, and what the controller does and why.
+
+import { byId, el, table } from "./dom.js";
+import { legend } from "./drafters.js";
+import { fixed, ms, times } from "./format.js";
+import { onLanguage, said, t } from "./i18n.js";
+import { strip } from "./strip.js";
+
+const named = (drafter, drafted) =>
+  drafted ? t("panel.drafts", { drafter, drafted }) : t("panel.plain");
+
+export class Panel {
+  constructor(feed) {
+    this.feed = feed;
+    this.answer = null;
+    feed.onChange(() => this.draw());
+    onLanguage(() => this.draw());
+    this.draw();
+  }
+
+  /** Show this answer from now on; call again whenever it has grown. */
+  watch(answer) {
+    this.answer = answer;
+    this.draw();
+  }
+
+  draw() {
+    const { value } = this.feed;
+    const recent = value?.recent;
+    const told = this.answer?.rounds.length ? this.answer : null;
+    const step = value?.plain_step_s ?? null;
+    byId("live-alpha").textContent = fixed(told ? told.alpha : recent?.acceptance_rate);
+    byId("live-pass").textContent = fixed(told ? told.tokensPerPass : recent?.tokens_per_target_pass);
+    byId("live-speed").textContent = fixed(told ? told.speed : recent?.tokens_per_s, 1);
+    byId("live-gain").textContent = times(told ? told.speedup(step) : recent?.speedup);
+    byId("live-of").textContent = t(told ? "panel.of.answer" : "panel.of.recent");
+    byId("live-strip").replaceChildren(strip(told?.rounds ?? []));
+    byId("live-strip").hidden = !told;
+    byId("live-legend").replaceChildren(legend(value?.drafters ?? []));
+    this.#doing(told?.rounds.at(-1) ?? value?.last);
+    byId("live-server").textContent = value ? t("panel.server", {
+      running: value.running, waiting: value.waiting, engine: value.engine, step: ms(step),
+    }) : "";
+    byId("model").textContent = value?.model ?? "";
+  }
+
+  #doing(round) {
+    const count = round ? round.drafted?.length ?? round.drafted ?? 0 : 0;
+    byId("live-doing").textContent = round
+      ? t("panel.doing", { what: named(round.drafter, count), why: said(round.why ?? "fixed") })
+      : t("panel.idle");
+    const options = round?.options ?? [];
+    byId("live-options").hidden = options.length === 0;
+    if (options.length === 0) return;
+    const rate = (option) => option.tokens / option.seconds;
+    const heads = ["option", "tokens", "ms", "rate"].map((name) => t(`panel.${name}`));
+    const rows = options.map((option) => ({
+      cells: [
+        option.drafter !== "none" && !option.drafted
+          ? t("panel.unworthy", { drafter: option.drafter })
+          : named(option.drafter, option.drafted),
+        fixed(option.tokens), ms(option.seconds), fixed(rate(option), 1),
+      ],
+      best: option.drafted === count && (count === 0 ? option.drafter === "none" : option.drafter === round.drafter),
+    }));
+    byId("live-table").replaceChildren(
+      el("div", { className: "scroll", role: "region", tabIndex: 0, "aria-label": t("panel.caption") },
+        table(t("panel.caption"), heads, rows)));
+  }
+}

@@ -1,0 +1,75 @@
+"""A real browser, and a server of recorded answers on a free port."""
+
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium to see the page with; install it (apt install chromium)")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def served() -> Iterator[SimpleNamespace]:
+    """A fake server: its `url`, its `app`."""
+    uvicorn = pytest.importorskip("uvicorn", reason="the server extra is not installed")
+    from tests.server.web.fake import fake
+
+    app = fake()
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield SimpleNamespace(url=f"http://127.0.0.1:{port}/", app=app)
+    server.should_exit = True
+    thread.join(5)
+
+
+@pytest.fixture
+def server(served: SimpleNamespace) -> SimpleNamespace:
+    """The fake server with nothing remembered."""
+    served.app.state.key, served.app.state.mended = None, False
+    served.app.state.bodies.clear()
+    return served
+
+
+@pytest.fixture
+def open_page(browser: Any, server: SimpleNamespace) -> Iterator[Any]:
+    """Opens the page at a view; any error on its console, or request to elsewhere, fails the test."""
+    contexts: list[Any] = []
+    wrong: list[str] = []
+
+    def opened(view: str = "chat", **options: Any) -> Any:
+        context = browser.new_context(**{"locale": "en-GB", "reduced_motion": "reduce"} | options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(5000)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
+        page.on("request", lambda r: r.url.startswith(server.url) or wrong.append(r.url))
+        page.goto(f"{server.url}#{view}")
+        page.wait_for_selector("#model:not(:empty)", state="attached")
+        return page
+
+    opened.wrong = wrong  # type: ignore[attr-defined]
+    yield opened
+    for context in contexts:
+        context.close()
+    assert [text for text in wrong if "Failed to load resource" not in text] == []
