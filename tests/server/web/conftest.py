@@ -47,29 +47,45 @@ def server(served: SimpleNamespace) -> SimpleNamespace:
     """The fake server with nothing remembered."""
     served.app.state.key, served.app.state.mended = None, False
     served.app.state.bodies.clear()
+    served.app.state.replays.clear()
     return served
 
 
+USUAL = {"locale": "en-GB", "reduced_motion": "reduce"}
+
+
+@pytest.fixture(scope="session")
+def usual(browser: Any) -> Any:
+    """One context for all tests that ask for nothing special: it keeps the page's files."""
+    return browser.new_context(**USUAL)
+
+
 @pytest.fixture
-def open_page(browser: Any, server: SimpleNamespace) -> Iterator[Any]:
+def open_page(browser: Any, usual: Any, server: SimpleNamespace) -> Iterator[Any]:
     """Opens the page at a view; any error on its console, or request to elsewhere, fails the test."""
     contexts: list[Any] = []
+    pages: list[Any] = []
     wrong: list[str] = []
 
-    def opened(view: str = "chat", **options: Any) -> Any:
-        context = browser.new_context(**{"locale": "en-GB", "reduced_motion": "reduce"} | options)
-        contexts.append(context)
+    def opened(view: str = "#chat", **options: Any) -> Any:
+        context = usual
+        if options:
+            context = browser.new_context(**USUAL | options)
+            contexts.append(context)
         page = context.new_page()
+        pages.append(page)
         page.set_default_timeout(5000)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
         page.on("request", lambda r: r.url.startswith(server.url) or wrong.append(r.url))
-        page.goto(f"{server.url}#{view}")
+        page.goto(f"{server.url}{view}")
         page.wait_for_selector("#model:not(:empty)", state="attached")
         return page
 
-    opened.wrong = wrong  # type: ignore[attr-defined]
     yield opened
+    for page in pages:
+        page.evaluate("localStorage.clear()")
+        page.close()
     for context in contexts:
         context.close()
     assert [text for text in wrong if "Failed to load resource" not in text] == []

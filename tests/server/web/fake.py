@@ -49,9 +49,9 @@ class Whole(StreamingResponse):
 
 
 def fake() -> FastAPI:
-    """`app.state.key` is the key it asks for; `app.state.bodies` what it was asked."""
+    """`app.state.key` is the key it asks for; `bodies` and `replays` are what it was asked."""
     app = FastAPI()
-    app.state.key, app.state.bodies = None, []
+    app.state.key, app.state.bodies, app.state.replays = None, [], []
     mount(app)
 
     @app.middleware("http")
@@ -70,7 +70,7 @@ def fake() -> FastAPI:
     @app.post("/foredraft/replay")
     async def replay(request: Request) -> dict[str, Any]:
         body = await request.json()
-        app.state.bodies.append(body)
+        app.state.replays.append(body)
         passes, left = [], len(body["tokens"])
         while left > 0:
             kept = min(body["draft_len"] if len(passes) % 2 else 0, left - 1)

@@ -69,6 +69,20 @@ export class Answer {
     return lengths.length ? lengths.reduce((a, b) => a + b) / lengths.length : null;
   }
 
+  /** The share of rounds that had a draft. */
+  get draftShare() {
+    return this.rounds.filter((round) => round.drafted.length).length / this.rounds.length;
+  }
+
+  /** Who drafted the most tokens; null when nobody did. */
+  get mainDrafter() {
+    const counts = new Map();
+    for (const { drafter, drafted } of this.rounds) {
+      if (drafted.length) counts.set(drafter, (counts.get(drafter) ?? 0) + drafted.length);
+    }
+    return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
+  }
+
   /** Tokens per second of decoding: the server's own figure, or until then that of its rounds. */
   get speed() {
     const seconds = this.#sum("draft_s") + this.#sum("verify_s");

@@ -1,6 +1,7 @@
 // The page in English.
 
 export default {
+  "space": " ",
   "skip": "Skip to content",
   "nav.label": "Views",
   "nav.chat": "Chat",
@@ -27,7 +28,7 @@ export default {
   "chat.log": "Conversation",
   "chat.prompt": "Your message",
   "chat.placeholder": "Ask something",
-  "chat.new": "New chat",
+  "chat.new": "New",
   "chat.you": "You",
   "chat.answer": "Answer",
   "chat.waiting": "Reading the prompt…",
@@ -46,6 +47,7 @@ export default {
   "tip.round": "round {round}",
   "legend.target": "the target itself",
 
+  "panel.more": "What it does, and why",
   "panel.title": "Live",
   "panel.of.answer": "this answer",
   "panel.of.recent": "all requests, last minute",
@@ -146,6 +148,7 @@ export default {
   "what.asking": "Asking…",
   "what.all": "γ = {length} in every round: {passes} passes where this answer took {ran}, and {speedup} plain speed by measured prices (measured: {measured}).",
   "what.here": "Here it would have drafted {drafted} and kept {kept}.",
+  "what.here.plain": "Here it would have drafted nothing.",
   "what.how": "The text is the same under any exact setting, so its drafts can be counted without running the model again.",
 
   "why.title": "When it pays",
@@ -162,7 +165,7 @@ export default {
   "why.surface": "Speed-up over acceptance and draft length. At α {alpha}, γ {gamma}, c {cost} it is {gain}. {best}",
   "why.key": "Blue gains, orange loses. Dots: the best γ for each α. Ring: the sliders. Diamond: this machine.",
   "why.here": "This machine",
-  "why.machine": "Measured: α {alpha}, {gamma} tokens a draft, c {cost}. The formula makes {predicted} of it; the answer was measured at {measured}, rounds without a draft included.",
+  "why.machine": "Measured: α {alpha}, {gamma} tokens a draft in {share} of the rounds, c {cost}. The formula, with plain steps for the other rounds, makes {predicted} of it; measured: {measured}.",
   "why.unmeasured": "Nothing has been drafted here yet; ask something in the chat first.",
   "why.drafter": "Price of",
   "why.mine": "Set the sliders to it",

@@ -1,6 +1,7 @@
 // 日本語のページ。
 
 export default {
+  "space": "",
   "skip": "本文へ移動",
   "nav.label": "表示",
   "nav.chat": "チャット",
@@ -27,7 +28,7 @@ export default {
   "chat.log": "会話",
   "chat.prompt": "メッセージ",
   "chat.placeholder": "質問を入力",
-  "chat.new": "新しい会話",
+  "chat.new": "新規",
   "chat.you": "あなた",
   "chat.answer": "回答",
   "chat.waiting": "プロンプトを読んでいます…",
@@ -46,12 +47,13 @@ export default {
   "tip.round": "ラウンド {round}",
   "legend.target": "ターゲット自身",
 
+  "panel.more": "何をしているか、なぜか",
   "panel.title": "ライブ",
   "panel.of.answer": "この回答",
   "panel.of.recent": "直近一分の全要求",
   "panel.gain": "通常比",
-  "panel.speed": "トークン／秒",
-  "panel.pass": "トークン／計算",
+  "panel.speed": "トークン/秒",
+  "panel.pass": "トークン/計算",
   "panel.alpha": "受理率 α",
   "panel.doing": "{what}：{why}。",
   "panel.idle": "まだ何も生成していません。",
@@ -148,6 +150,7 @@ export default {
   "what.asking": "問い合わせています…",
   "what.all": "毎回 γ = {length} なら：この回答の {ran} 回に対して計算 {passes} 回、測った計算時間で値付けすると通常の {speedup}（実測は {measured}）。",
   "what.here": "ここでは {drafted} 個下書きし、{kept} 個残っていました。",
+  "what.here.plain": "ここでは何も下書きしませんでした。",
   "what.how": "厳密な設定ならどれでも文章は同じなので、モデルを動かし直さずに数えられます。",
 
   "why.title": "いつ得をするか",
@@ -164,7 +167,7 @@ export default {
   "why.surface": "受理率とドラフト長に対する速度比。α {alpha}、γ {gamma}、c {cost} では {gain}。{best}",
   "why.key": "青は得、橙は損。点：各 α で最良の γ。輪：スライダー。ひし形：この機械。",
   "why.here": "この機械",
-  "why.machine": "実測：α {alpha}、下書き一回に {gamma} 個、c {cost}。式によれば {predicted}、その回答の実測は {measured}（下書きのないラウンドも含む）。",
+  "why.machine": "実測：α {alpha}、{share} のラウンドで一回に {gamma} 個下書き、c {cost}。残りのラウンドを通常の一歩とすると、式によれば {predicted}、実測は {measured}。",
   "why.unmeasured": "ここではまだ何も下書きされていません。まずチャットで尋ねてください。",
   "why.drafter": "値段の対象",
   "why.mine": "スライダーを合わせる",

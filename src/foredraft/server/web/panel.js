@@ -13,6 +13,10 @@ export class Panel {
   constructor(feed) {
     this.feed = feed;
     this.answer = null;
+    const wide = matchMedia("(min-width: 64rem)");
+    const unfold = () => { byId("live-more").open = wide.matches; };
+    wide.addEventListener("change", unfold);
+    unfold();
     feed.onChange(() => this.draw());
     onLanguage(() => this.draw());
     this.draw();

@@ -105,7 +105,7 @@ export class Race {
 
   #verdict() {
     const [off, on] = [this.off.answer, this.on.answer];
-    byId("race-ratio").textContent = times(off.seconds / on.seconds);
+    byId("race-ratio").textContent = times(pace(on) / pace(off));
     byId("race-state").textContent = t("race.done");
     const place = firstDifference(off.tokens, on.tokens);
     byId("race-same").textContent = place === null ? t("race.same")
@@ -115,6 +115,8 @@ export class Race {
     byId("race-result").hidden = false;
   }
 }
+
+const pace = (answer) => answer.tokens.length / answer.seconds;
 
 /** The first token in which two answers differ; null when they are the same. */
 export function firstDifference(one, other) {

@@ -19,6 +19,12 @@ export function speedup(alpha, cost, gamma, curve = null) {
   return expectedTokens(alpha, gamma) / (gamma * cost + verifyPrice(gamma + 1, curve));
 }
 
+/** The same where only a share of the rounds has a draft and the others are plain steps. */
+export function mixedSpeedup(alpha, cost, gamma, curve, share) {
+  const tokens = share * expectedTokens(alpha, gamma) + 1 - share;
+  return tokens / (share * (gamma * cost + verifyPrice(gamma + 1, curve)) + 1 - share);
+}
+
 /** The draft length that gains the most, and what it gains; 0 and 1 where none does. */
 export function bestGamma(alpha, cost, curve, limit) {
   let best = { gamma: 0, gain: 1 };

@@ -114,7 +114,7 @@ export class Steps {
       : [t("step.plain")];
     facts.push(t("step.took", took));
     if (round.why) facts.push(t("step.why", { why: said(round.why) }));
-    return facts.join(" ");
+    return facts.join(t("space"));
   }
 
   #tracks(round) {
@@ -138,7 +138,8 @@ export class Steps {
       length, passes, ran: this.answer.rounds.length, speedup: times(speedup),
       measured: times(this.answer.speedup(null)),
     });
-    return here ? `${all} ${t("what.here", { length, ...here })}` : all;
+    if (!here) return all;
+    return [all, t(here.drafted ? "what.here" : "what.here.plain", here)].join(t("space"));
   }
 
   /** What a fixed draft length would have done with the same text. */

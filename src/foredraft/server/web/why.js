@@ -1,9 +1,9 @@
 // The why view: what α, γ, c and the price of verifying make of speculation.
 
 import { byId, el, svg, table } from "./dom.js";
-import { fixed, times } from "./format.js";
+import { fixed, percent, times } from "./format.js";
 import { onLanguage, t } from "./i18n.js";
-import { bestGamma, expectedTokens, speedup, steeper, verifyPrice } from "./speedup.js";
+import { bestGamma, expectedTokens, mixedSpeedup, speedup, steeper, verifyPrice } from "./speedup.js";
 import { MOST, Surface } from "./surface.js";
 import { onTheme } from "./theme.js";
 
@@ -24,7 +24,11 @@ export class Why {
     byId("why-drafter").addEventListener("change", () => this.draw());
     byId("surface").addEventListener("pointerdown", (event) => this.#pick(event));
     feed.onChange(() => this.#learn());
-    answers.onAdd(() => this.draw());
+    answers.onAdd((answer) => {
+      const { mainDrafter } = answer;
+      if (mainDrafter in (feed.value?.cost_ratio ?? {})) byId("why-drafter").value = mainDrafter;
+      this.draw();
+    });
     onLanguage(() => this.draw());
     onTheme(() => this.draw());
     new ResizeObserver(() => this.draw()).observe(byId("surface"));
@@ -37,8 +41,9 @@ export class Why {
     const alpha = last?.alpha ?? recent?.acceptance_rate ?? null;
     const cost = this.feed.value?.cost_ratio?.[byId("why-drafter").value] ?? 0;
     if (alpha === null) return null;
+    const share = last?.draftShare ?? 1;
     const gamma = last?.meanDraft ?? bestGamma(alpha, cost, this.curve, MOST).gamma;
-    return { alpha, gamma: Math.min(MOST, gamma), cost, speedup: last?.speedup(null) ?? recent?.speedup };
+    return { alpha, gamma: Math.min(MOST, gamma), cost, share, speedup: last?.speedup(null) ?? recent?.speedup };
   }
 
   #learn() {
@@ -82,30 +87,31 @@ export class Why {
     this.surface.paint({ cost, curve, point: { alpha, gamma }, machine });
     byId("why-gain").textContent = times(gain);
     byId("why-gain").className = gain < 1 ? "hero loss" : "hero";
-    const best_text = best.gamma
+    const bestText = best.gamma
       ? t("why.best", { gamma: best.gamma, gain: times(best.gain) }) : t("why.never");
-    byId("why-best").textContent = best_text;
+    byId("why-best").textContent = bestText;
     byId("why-terms").textContent = t("why.terms", {
       tokens: fixed(expectedTokens(alpha, gamma)), draft: fixed(gamma * cost),
       verify: fixed(verifyPrice(gamma + 1, curve)),
     });
     byId("surface").setAttribute("aria-label", t("why.surface", {
-      alpha: fixed(alpha), gamma, cost: fixed(cost), gain: times(gain), best: best_text,
+      alpha: fixed(alpha), gamma, cost: fixed(cost), gain: times(gain), best: bestText,
     }));
-    this.#told(machine, curve);
+    this.#told(machine);
     byId("why-curve").replaceChildren(curveLine(curve, gamma + 1));
     byId("why-table").replaceChildren(this.#table(alpha, cost, curve, best.gamma));
   }
 
-  #told(machine, curve) {
+  #told(machine) {
     byId("why-mine").disabled = !machine;
     byId("why-machine").textContent = machine ? t("why.machine", {
       alpha: fixed(machine.alpha), gamma: fixed(machine.gamma, 1), cost: fixed(machine.cost, 3),
-      predicted: times(speedup(machine.alpha, machine.cost, Math.round(machine.gamma), this.curve)),
+      share: percent(machine.share),
+      predicted: times(mixedSpeedup(
+        machine.alpha, machine.cost, Math.round(machine.gamma), this.curve, machine.share)),
       measured: times(machine.speedup),
     }) : t("why.unmeasured");
     byId("why-flat").hidden = this.curve.length > 1;
-    return curve;
   }
 
   #table(alpha, cost, curve, best) {
