@@ -69,6 +69,11 @@ export class Answer {
     return lengths.length ? lengths.reduce((a, b) => a + b) / lengths.length : null;
   }
 
+  /** Whether others were verified in the same passes, which makes its times theirs too. */
+  get shared() {
+    return this.rounds.some((round) => round.sequences > 1);
+  }
+
   /** The share of rounds that had a draft. */
   get draftShare() {
     return this.rounds.filter((round) => round.drafted.length).length / this.rounds.length;

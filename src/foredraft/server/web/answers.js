@@ -6,12 +6,17 @@ export class Answers {
     this.listeners = [];
   }
 
-  onAdd(heard) {
+  /** Call `heard` with every new answer, and with one that somebody wants to look at. */
+  onShow(heard) {
     this.listeners.push(heard);
   }
 
   add(answer) {
     this.all.push(answer);
+    this.show(answer);
+  }
+
+  show(answer) {
     for (const heard of this.listeners) heard(answer);
   }
 }

@@ -106,7 +106,9 @@ export class Chat {
     ];
     const foot = el("p", { className: "foot" }, parts.filter(Boolean).join(" · "));
     if (!problem && answer.rounds.length) {
-      foot.append(" ", el("a", { href: "#step" }, t("foot.step")));
+      const link = el("a", { href: "#step" }, t("foot.step"));
+      link.addEventListener("click", () => this.answers.show(answer));
+      foot.append(" ", link);
     }
     item.append(foot);
     byId("spoken").textContent = foot.firstChild.textContent;

@@ -26,7 +26,7 @@ const panel = new Panel(feed);
 const parts = { feed, answers, askKey, settings, panel };
 new Chat(parts);
 new Race(parts);
-new Steps(parts);
+const steps = new Steps(parts);
 new Toy();
 const why = new Why(parts);
 
@@ -41,6 +41,7 @@ function show(focus) {
   document.body.dataset.view = view;
   document.title = `${t(`nav.${view}`)} · foredraft`;
   if (view === "why") why.draw();
+  if (view === "step") steps.seen();
   if (!focus) return;
   scrollTo({ top: 0 });
   byId(view).querySelector("h1").focus({ preventScroll: true });

@@ -108,6 +108,7 @@ export class Race {
     byId("race-ratio").textContent = times(pace(on) / pace(off));
     byId("race-state").textContent = t("race.done");
     const place = firstDifference(off.tokens, on.tokens);
+    byId("race-shared").hidden = !(off.shared || on.shared);
     byId("race-same").textContent = place === null ? t("race.same")
       : t(`race.differs.${on.body.speculation.exactness}`, { place: place + 1 });
     byId("race-same").className = place === null ? "good" : "";

@@ -16,6 +16,8 @@ export class Steps {
     this.answers = answers;
     this.answer = null;
     this.other = null;
+    this.problem = null;
+    this.turn = 0;
     this.playing = 0;
     byId("step-answer").addEventListener("change", (event) => this.#open(Number(event.target.value)));
     byId("step-round").addEventListener("input", () => { this.#pause(); this.draw(); });
@@ -23,9 +25,14 @@ export class Steps {
     byId("step-on").addEventListener("click", () => { this.#pause(); this.#move(1); });
     byId("step-play").addEventListener("click", () => (this.playing ? this.#pause() : this.#play()));
     for (const id of ["what-mode", "what-length"]) byId(id).addEventListener("change", () => this.#ask());
-    answers.onAdd(() => { this.#list(); this.#open(answers.all.length - 1); });
+    answers.onShow((answer) => { this.#list(); this.#open(answers.all.indexOf(answer)); });
     onLanguage(() => { this.#list(); this.draw(); });
     this.#list();
+  }
+
+  /** The view is seen now; only then is the server asked for another draft length. */
+  seen() {
+    if (this.answer && !this.other) this.#ask();
   }
 
   get #round() {
@@ -47,8 +54,9 @@ export class Steps {
     byId("step-answer").value = index;
     byId("step-round").max = this.answer.rounds.length;
     byId("step-round").value = 1;
+    this.other = null;
     this.draw();
-    this.#ask();
+    if (!byId("step").hidden) this.#ask();
   }
 
   #move(by) {
@@ -151,9 +159,11 @@ export class Steps {
     };
     this.other = null;
     this.problem = null;
+    this.turn += 1;
+    const { turn } = this;
     try {
       const found = await replay(body);
-      if (answer !== this.answer) return;
+      if (turn !== this.turn) return;
       this.other = { ...found, length, places: places(found.passes, answer.tokens.length) };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;

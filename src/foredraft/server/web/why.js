@@ -24,7 +24,7 @@ export class Why {
     byId("why-drafter").addEventListener("change", () => this.draw());
     byId("surface").addEventListener("pointerdown", (event) => this.#pick(event));
     feed.onChange(() => this.#learn());
-    answers.onAdd((answer) => {
+    answers.onShow((answer) => {
       const { mainDrafter } = answer;
       if (mainDrafter in (feed.value?.cost_ratio ?? {})) byId("why-drafter").value = mainDrafter;
       this.draw();
