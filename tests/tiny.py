@@ -38,6 +38,9 @@ class Characters:
     def decode(self, ids: Sequence[int]) -> str:
         return "".join(self.letters[i] for i in ids if i < len(self.letters))
 
+    def spelling(self, token: int) -> bytes:
+        return self.decode([token]).encode()
+
     def chat(self, messages: Sequence[dict[str, str]]) -> list[int]:
         return self.encode(" ".join(m["content"] for m in messages))
 

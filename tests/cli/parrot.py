@@ -37,6 +37,9 @@ class Bytes:
     def decode(self, ids):
         return bytes(i for i in ids if i < EOS).decode(errors="replace")
 
+    def spelling(self, token):
+        return bytes([token]) if token < EOS else b""
+
     def chat(self, messages):
         return [*self.encode("\n".join(f"{m['role']}: {m['content']}" for m in messages)), ANSWER]
 

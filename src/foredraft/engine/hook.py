@@ -117,6 +117,9 @@ class TokenIds:
     def decode(self, ids: Sequence[int]) -> str:
         return ""
 
+    def spelling(self, token: int) -> bytes:
+        return b""
+
     def encode(self, text: str) -> list[int]:
         raise NotImplementedError
 

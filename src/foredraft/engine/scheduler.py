@@ -1,12 +1,13 @@
 """Many requests at once: they join and leave at any round."""
 
 import threading
+import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from foredraft.core.errors import ForedraftError
-from foredraft.engine.generator import Generator
+from foredraft.engine.generator import Generator, Token
 from foredraft.engine.job import Job, Listener, Share, Speculation, Step
 from foredraft.engine.loop import Round
 from foredraft.engine.request import Request
@@ -63,6 +64,14 @@ class Scheduler:
     def load(self) -> Load:
         return Load(int(self._running is not None), len(self._waiting), 0)
 
+    def plain_s(self, sequences: int) -> float:
+        """Seconds of a plain pass over so many sequences."""
+        return self._generator.calibrate().verify(sequences)
+
+    def curve(self, most: int) -> list[float]:
+        """v(1) … v(most): what passes over so many rows cost, in plain passes."""
+        return self._generator.calibrate().curve(most)
+
     def submit(
         self,
         ids: Sequence[int],
@@ -78,12 +87,14 @@ class Scheduler:
         `owner` is whose request it is: places are shared out fairly among owners. Raises Busy,
         Closing, or ForedraftError for a prompt or setting that cannot work.
         """
-        job = Job(ids, request, speculation or Speculation(), listener, owner)
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        job = Job(ids, request, speculation or Speculation(), listener, owner, deadline)
         if job.speculation.mode not in self.modes:
             raise ForedraftError(
                 f"speculation.mode is {job.speculation.mode!r}; choose one of "
                 f"{', '.join(self.modes)}."
             )
+        self._generator._check(list(ids), request)
         with self._changed:
             if self._closing:
                 raise Closing("The server is shutting down; send the request to another.")
@@ -99,6 +110,9 @@ class Scheduler:
             self._closing = True
             self._changed.notify()
         self._thread.join(grace_s)
+        for job in (self._running, *self._waiting):
+            if job is not None:
+                job.cancel()
 
     def _run(self) -> None:
         while True:
@@ -112,17 +126,29 @@ class Scheduler:
 
     def _serve(self, job: Job) -> None:
         rounds: list[Round] = []
+        tokens: list[Token] = []
+
+        def tell() -> None:
+            if tokens:
+                done = rounds.pop(0)
+                job.listener(Step(tuple(tokens), done, Share(1, 1 + len(done.draft))))
+                tokens.clear()
+
         try:
             stream = self._generator.stream(job.ids, job.request, watch=rounds.append)
             job.result = stream.result
+            job.queue_s = time.monotonic() - job.submitted
             for token in stream:
-                if job.cancelled:
+                if len(rounds) > 1:
+                    tell()
+                tokens.append(token)
+                late = job.deadline is not None and time.monotonic() > job.deadline
+                if job.cancelled or late:
                     stream.close()
-                    job.listener(Step(finish_reason="cancelled"))
+                    job.listener(Step(finish_reason="timeout" if late else "cancelled"))
                     return
-                done = rounds.pop() if rounds else None
-                share = Share(1, 1 + len(done.draft)) if done else None
-                job.listener(Step((token,), done, share))
+                job.first_token_s = job.first_token_s or time.monotonic() - job.submitted
+            tell()
             job.listener(Step(finish_reason=job.result.finish_reason))
         except ForedraftError as error:
             job.listener(Step(finish_reason="error", error=str(error)))

@@ -62,6 +62,9 @@ class TextCodec(Protocol):
 
     def decode(self, ids: Sequence[int]) -> str: ...
 
+    def spelling(self, token: int) -> bytes:
+        """The bytes one token stands for, special tokens by name."""
+
     def chat(self, messages: Sequence[dict[str, str]]) -> list[int]: ...
 
     def same_as(self, other: "TextCodec") -> str | None: ...

@@ -106,9 +106,13 @@ class Tokenizer:
         )
         return text
 
+    def spelling(self, token: int) -> bytes:
+        """The bytes one token stands for, special tokens by name; none for padding."""
+        return (self._pieces[token] or b"") if token < len(self._pieces) else b""
+
     def piece(self, token: int) -> str:
         """What one token stands for, special tokens by name; part of a character shows as �."""
-        return (self._pieces[token] or b"").decode("utf-8", errors="replace")
+        return self.spelling(token).decode("utf-8", errors="replace")
 
     def chat(self, messages: Sequence[Mapping[str, str]], **options: object) -> list[int]:
         """The chat template's ids, ending where the model's answer begins.
