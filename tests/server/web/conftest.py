@@ -62,7 +62,7 @@ def usual(browser: Any) -> Any:
 
 @pytest.fixture
 def open_page(browser: Any, usual: Any, server: SimpleNamespace) -> Iterator[Any]:
-    """Opens the page at a view; any error on its console, or request to elsewhere, fails the test."""
+    """Opens the page at a view; an error on its console or a request to elsewhere fails it."""
     contexts: list[Any] = []
     pages: list[Any] = []
     wrong: list[str] = []

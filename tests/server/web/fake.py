@@ -34,7 +34,7 @@ STATUS: dict[str, Any] = {
     "last": {"why": WHY, "drafter": "suffix", "drafted": 4, "options": []},
     "verify_curve": CURVE,
     "plain_step_s": PLAIN_S,
-    "cost_ratio": {"suffix": 0.0, "ngram": 0.0, "model": 0.3},
+    "cost_ratio": {"suffix": 0.0, "model": 0.3},
 }
 
 
@@ -105,8 +105,8 @@ async def _stream(app: FastAPI, body: dict[str, Any], prompt: str) -> AsyncItera
             app.state.mended = True
             raise ConnectionAbortedError
         text = "".join(token["text"] for token in step["tokens"])
-        choice = {"index": 0, "delta": {"content": text}, "finish_reason": None, "speculation": step}
-        yield _event({"choices": [choice]})
+        choice = {"index": 0, "delta": {"content": text}, "finish_reason": None}
+        yield _event({"choices": [choice | {"speculation": step}]})
     yield _event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
     yield _event({"choices": [], "usage": usage(made, body["speculation"]["mode"], body["seed"])})
     yield "data: [DONE]\n\n"

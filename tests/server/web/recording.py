@@ -2,11 +2,9 @@
 
 from typing import Any
 
-WORDS = (
-    "The tide comes in twice a day , and twice a day the tide goes out . "
-    "The tide comes in twice a day , and twice a day the tide goes out ."
-).split()
-TEXTS = [word if i == 0 or word in ",." else f" {word}" for i, word in enumerate(WORDS)]
+_SENTENCE = "The tide comes in twice a day , and twice a day the tide goes out ."
+TEXTS = [word if word in ",." else f" {word}" for word in _SENTENCE.split()] * 2
+TEXTS[0] = "The"
 PLAIN_S = 0.02
 # What drafted, how many, how many of them were right; the target adds a token to each.
 PASSES = [
@@ -58,14 +56,13 @@ def _round(drafter: str, drafted: int, accepted: int, emitted: list[tuple[int, s
     options = [plain]
     if drafted:
         seconds = PLAIN_S * (1 + 0.1 * drafted)
-        options.append(
-            {"drafter": drafter, "drafted": drafted, "tokens": 1 + 0.7 * drafted, "seconds": seconds}
-        )
+        more = {"drafter": drafter, "drafted": drafted, "tokens": 1 + 0.7 * drafted}
+        options.append(more | {"seconds": seconds})
     return {
         "tokens": tokens,
         "round": {
             "drafted": draft,
-            "drafter": drafter,
+            "drafter": drafter if drafted else None,
             "accepted": accepted,
             "rejected": rejected,
             "ignored": drafted - accepted - rejected,

@@ -33,7 +33,9 @@ def test_assets_are_kept_for_good_and_the_page_is_asked_for_again(server: Simple
     assert headers["content-type"].startswith("text/javascript")
 
 
-@pytest.mark.parametrize("path", ["assets/old/main.js", "assets/{v}/index.html", "assets/{v}/no.js"])
+@pytest.mark.parametrize(
+    "path", ["assets/old/main.js", "assets/{v}/index.html", "assets/{v}/no.js"]
+)
 def test_nothing_else_is_served(server: SimpleNamespace, path: str) -> None:
     version = re.findall(r"assets/(\w+)/", get(server.url)[2])[0]
     with pytest.raises(HTTPError) as refused:

@@ -80,4 +80,5 @@ def test_verdicts_follow_the_accepted_path_of_a_tree(open_page: Any) -> None:
     found = page.evaluate(
         f"async (round) => (await import({module('verdicts')})).verdicts(round)", TREE
     )
-    assert found == ["ignored", "accepted", "ignored", "accepted", "rejected", "rejected"]
+    states = ["ignored", "accepted", "ignored", "accepted", "rejected", "rejected"]
+    assert found == {"states": states, "last": 3}

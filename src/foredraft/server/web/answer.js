@@ -79,6 +79,11 @@ export class Answer {
     return this.rounds.filter((round) => round.drafted.length).length / this.rounds.length;
   }
 
+  /** Everyone who drafted, lookups that drafted together as one. */
+  get drafters() {
+    return this.rounds.filter((round) => round.drafted.length).map((round) => round.drafter);
+  }
+
   /** Who drafted the most tokens; null when nobody did. */
   get mainDrafter() {
     const counts = new Map();

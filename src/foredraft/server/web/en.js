@@ -130,6 +130,8 @@ export default {
   "step.round": "Round",
   "step.at": "Round {round} of {rounds}",
   "step.drafted": "This round",
+  "step.branch": "after {token}",
+  "step.branch.root": "at the start",
   "step.accepted": "accepted",
   "step.rejected": "rejected",
   "step.ignored": "not judged",

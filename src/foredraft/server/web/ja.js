@@ -132,6 +132,8 @@ export default {
   "step.round": "ラウンド",
   "step.at": "ラウンド {round}／{rounds}",
   "step.drafted": "このラウンド",
+  "step.branch": "{token} のあと",
+  "step.branch.root": "先頭から",
   "step.accepted": "受理",
   "step.rejected": "棄却",
   "step.ignored": "判定なし",

@@ -40,7 +40,7 @@ export class Panel {
     byId("live-of").textContent = t(told ? "panel.of.answer" : "panel.of.recent");
     byId("live-strip").replaceChildren(strip(told?.rounds ?? []));
     byId("live-strip").hidden = !told;
-    byId("live-legend").replaceChildren(legend(value?.drafters ?? []));
+    byId("live-legend").replaceChildren(legend([...new Set([...(value?.drafters ?? []), ...(told?.drafters ?? [])])]));
     this.#doing(told?.rounds.at(-1) ?? value?.last);
     byId("live-server").textContent = value ? t("panel.server", {
       running: value.running, waiting: value.waiting, engine: value.engine, step: ms(step),

@@ -6,7 +6,7 @@ import { hue } from "./drafters.js";
 import { ms, times, visible } from "./format.js";
 import { onLanguage, said, t } from "./i18n.js";
 import { track } from "./track.js";
-import { depths, places, verdicts } from "./verdicts.js";
+import { places, verdicts } from "./verdicts.js";
 
 const EVERY_MS = 700;
 const CONTEXT = 360;
@@ -95,19 +95,22 @@ export class Steps {
     this.#tracks(round);
   }
 
+  /** The draft's tokens in a row, with a new row for each branch of a tree, and the target's own. */
   #chips(round) {
-    const states = verdicts(round);
-    const deep = depths(round.drafted);
-    const tree = round.drafted.some((token, i) => token.parent !== i - 1);
-    const chips = round.drafted.map((token, i) => {
-      const chip = this.#chip(token.text, states[i], hue(round.drafter));
-      if (tree) chip.style.marginInlineStart = `${1.5 * deep[i]}rem`;
-      return chip;
-    });
-    byId("step-draft").classList.toggle("tree", tree);
+    const { drafted } = round;
+    const { states, last } = verdicts(round);
+    const branch = (parent) => el("li", { className: "branch" },
+      parent < 0 ? t("step.branch.root") : t("step.branch", { token: visible(drafted[parent].text) }));
+    const chips = drafted.flatMap((token, i) => [
+      token.parent === i - 1 ? null : branch(token.parent),
+      this.#chip(token.text, states[i], hue(round.drafter)),
+    ]);
     const own = round.tokens.at(-1);
-    if (own && !own.from_draft) chips.push(this.#chip(own.text, ownState(round), "own"));
-    return chips;
+    if (own && !own.from_draft) {
+      const tree = drafted.some((token, i) => token.parent !== i - 1);
+      chips.push(tree ? branch(last) : null, this.#chip(own.text, ownState(round), "own"));
+    }
+    return chips.filter(Boolean);
   }
 
   #chip(text, state, kind) {

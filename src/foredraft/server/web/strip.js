@@ -23,7 +23,7 @@ export function strip(rounds) {
     };
     const refused = round.drafted.length - round.accepted;
     return [
-      bar(round.accepted, `fill ${hue(round.drafter)}`), bar(1, "fill own"), bar(refused, "refused"),
+      bar(round.accepted, round.accepted ? `fill ${hue(round.drafter)}` : ""), bar(1, "fill own"), bar(refused, "refused"),
     ];
   });
   return svg("svg", {

@@ -18,6 +18,7 @@ export class Why {
     this.feed = feed;
     this.answers = answers;
     this.curve = [1];
+    this.costs = {};
     this.surface = new Surface(byId("surface"));
     for (const name of SLIDERS) slider(name).addEventListener("input", () => this.draw());
     byId("why-mine").addEventListener("click", () => this.#mine());
@@ -25,8 +26,7 @@ export class Why {
     byId("surface").addEventListener("pointerdown", (event) => this.#pick(event));
     feed.onChange(() => this.#learn());
     answers.onShow((answer) => {
-      const { mainDrafter } = answer;
-      if (mainDrafter in (feed.value?.cost_ratio ?? {})) byId("why-drafter").value = mainDrafter;
+      if (answer.mainDrafter in this.costs) byId("why-drafter").value = answer.mainDrafter;
       this.draw();
     });
     onLanguage(() => this.draw());
@@ -39,7 +39,7 @@ export class Why {
     const recent = this.feed.value?.recent;
     const last = this.answers.all.findLast((answer) => answer.alpha !== null);
     const alpha = last?.alpha ?? recent?.acceptance_rate ?? null;
-    const cost = this.feed.value?.cost_ratio?.[byId("why-drafter").value] ?? 0;
+    const cost = this.costs[byId("why-drafter").value] ?? 0;
     if (alpha === null) return null;
     const share = last?.draftShare ?? 1;
     const gamma = last?.meanDraft ?? bestGamma(alpha, cost, this.curve, MOST).gamma;
@@ -49,10 +49,10 @@ export class Why {
   #learn() {
     const told = this.feed.value;
     if (!told) return;
-    const drafters = Object.keys(told.cost_ratio ?? {});
-    const select = byId("why-drafter");
-    if (drafters.join() !== [...select.options].map((option) => option.value).join()) {
-      select.replaceChildren(...drafters.map((name) => el("option", { value: name }, name)));
+    // The server forgets after a minute; what was measured once is still what there is.
+    for (const [name, cost] of Object.entries(told.cost_ratio ?? {})) {
+      if (!(name in this.costs)) byId("why-drafter").append(el("option", { value: name }, name));
+      this.costs[name] = cost;
     }
     this.curve = told.verify_curve?.length ? told.verify_curve : [1];
     this.draw();
@@ -134,7 +134,7 @@ function curveLine(curve, rows) {
   const x = (n) => 4 + (192 * (n - 1)) / MOST;
   const y = (price) => 46 - (42 * (price - 1)) / (top - 1);
   const points = prices.map((price, i) => `${x(i + 1)},${y(price)}`).join(" ");
-  return svg("svg", { class: "curve", viewBox: "0 0 200 50", "aria-hidden": "true" },
+  return svg("svg", { class: "curve", viewBox: "0 0 200 50", preserveAspectRatio: "xMinYMid", "aria-hidden": "true" },
     svg("line", { class: "grid", x1: 4, x2: 196, y1: 46, y2: 46 }),
     svg("polyline", { class: "line", points }),
     svg("circle", { class: "dot", cx: x(rows), cy: y(prices[rows - 1]), r: 4 }));
