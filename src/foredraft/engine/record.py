@@ -25,6 +25,12 @@ class Arm:
     def __post_init__(self) -> None:
         self.odds = Odds(self.drafter.expected)
 
+    def like(self, drafter: Drafter) -> "Arm":
+        """An arm of another drafter of the same kind: what was learned of one holds for both."""
+        arm = Arm(drafter)
+        arm.odds = self.odds
+        return arm
+
 
 class Record:
     """A drafter's offers in one text and what became of them; recent outcomes count more.
