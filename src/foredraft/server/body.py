@@ -65,7 +65,7 @@ def _refusal(error: ValidationError, raw: bytes) -> Refusal:
     data = from_json(raw)
     # A union reports all its alternatives; the one that got furthest was meant.
     first = [item for item in found if item["loc"][:1] == found[0]["loc"][:1]]
-    worst = max(first, key=lambda item: len(_path(item["loc"], data)))
+    worst = max(first, key=lambda item: _depth(_path(item["loc"], data)))
     param = _named(_path(worst["loc"], data))
     return Refusal(400, _sentence(worst, param), param=param or None)
 
@@ -91,6 +91,11 @@ def _path(place: Sequence[str | int], data: Any) -> list[str | int]:
         elif isinstance(data, dict) and number == len(place) - 1:
             path.append(step)  # the missing field
     return path
+
+
+def _depth(path: Sequence[str | int]) -> tuple[int, list[int]]:
+    """How far into a body a place is, as something to compare."""
+    return len(path), [step for step in path if isinstance(step, int)]
 
 
 def _named(path: Sequence[str | int]) -> str:

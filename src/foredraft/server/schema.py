@@ -28,6 +28,7 @@ Choices = Annotated[Integer, Field(ge=1, le=16)]
 StopText = Annotated[str, Field(min_length=1, max_length=256)]
 Stops = Annotated[list[StopText], Field(max_length=16)]
 Label = Annotated[str, Field(max_length=256)]
+TokenKey = Annotated[str, Field(pattern="^[0-9]{1,9}$")]
 TokenIds = Annotated[list[Count], Field(min_length=1)]
 
 
@@ -104,7 +105,7 @@ class GenerationBody(Body):
     repetition_penalty: Annotated[float, Field(ge=0.01, le=100)] | None = None
     presence_penalty: Penalty | None = None
     frequency_penalty: Penalty | None = None
-    logit_bias: Annotated[dict[Count, Bias], Field(max_length=1024)] | None = None
+    logit_bias: Annotated[dict[TokenKey, Bias], Field(max_length=1024)] | None = None
     seed: Seed | None = None
     stop: StopText | Stops | None = None
     max_tokens: Length | None = None

@@ -9,14 +9,15 @@ from foredraft.server.schema import SEEDS, GenerationBody, text_of
 from foredraft.targets.base import Target, TextCodec
 
 _LAW = (
-    *("top_p", "top_k", "min_p", "typical_p", "logit_bias", "min_tokens"),
+    *("top_p", "top_k", "min_p", "typical_p", "min_tokens"),
     *("repetition_penalty", "presence_penalty", "frequency_penalty"),
 )
 
 
 def params_of(body: GenerationBody, target: Target) -> SamplingParams:
     """The law that is asked for."""
-    beyond = [token for token in body.logit_bias or () if token >= target.vocab_size]
+    bias = {int(token): value for token, value in (body.logit_bias or {}).items()}
+    beyond = [token for token in bias if token >= target.vocab_size]
     if beyond:
         raise Refusal(
             400,
@@ -27,7 +28,7 @@ def params_of(body: GenerationBody, target: Target) -> SamplingParams:
     given = {name: value for name in _LAW if (value := getattr(body, name)) is not None}
     temperature = 1.0 if body.temperature is None else body.temperature
     processors = structure.processors(body, target)
-    return SamplingParams(temperature=temperature, processors=processors, **given)
+    return SamplingParams(temperature=temperature, logit_bias=bias, processors=processors, **given)
 
 
 def request_of(
