@@ -17,6 +17,12 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 DOCS = Path(__file__).parent
 WIDE, PHONE = (1440, 900), (390, 844)
+PICTURES = (
+    ("en", "light", WIDE, {"chat", "race", "step", "why"}),
+    ("ja", "dark", WIDE, {"chat", "why"}),
+    ("en", "dark", PHONE, {"race"}),
+    ("ja", "light", PHONE, {"chat"}),
+)
 PROMPT = {
     "en": "Repeat this text twice: The tide comes in twice a day, and twice a day the tide goes "
     "out. The gulls follow it out and follow it in.",
@@ -78,7 +84,7 @@ def race(page: Page, language: str) -> None:
     page.wait_for_selector("#race-result:not([hidden])")
 
 
-def step(page: Page) -> None:
+def step(page: Page, language: str) -> None:
     """The round that drafted the most."""
     page.click("#to-step")
     page.locator("#what-result", has_text="γ = 2").wait_for()
@@ -92,7 +98,7 @@ def step(page: Page) -> None:
     page.fill("#step-round", str(most))
 
 
-def why(page: Page) -> None:
+def why(page: Page, language: str) -> None:
     page.click("#to-why")
     page.click("#why-mine")
     page.click("#toy-run")
@@ -107,22 +113,13 @@ def main() -> None:
     model = sys.argv[1] if len(sys.argv) > 1 else "smollm2"
     with server(model) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for language, theme, size in (
-            ("en", "light", WIDE),
-            ("ja", "dark", WIDE),
-            ("en", "dark", PHONE),
-            ("ja", "light", PHONE),
-        ):
+        for language, theme, size, views in PICTURES:
             page = opened(browser, url, language, theme, size)
-            where = "wide" if size == WIDE else "phone"
-            chat(page, language)
-            page.screenshot(path=DOCS / f"page-chat-{where}-{language}.png")
-            race(page, language)
-            page.screenshot(path=DOCS / f"page-race-{where}-{language}.png")
-            step(page)
-            page.screenshot(path=DOCS / f"page-step-{where}-{language}.png")
-            why(page)
-            page.screenshot(path=DOCS / f"page-why-{where}-{language}.png")
+            for view in (chat, race, step, why):
+                view(page, language)
+                if view.__name__ in views:
+                    where = "phone" if size == PHONE else "wide"
+                    page.screenshot(path=DOCS / f"page-{view.__name__}-{where}-{language}.png")
         browser.close()
 
 

@@ -105,7 +105,9 @@ export class Race {
 
   #verdict() {
     const [off, on] = [this.off.answer, this.on.answer];
-    byId("race-ratio").textContent = times(pace(on) / pace(off));
+    const ratio = pace(on) / pace(off);
+    byId("race-ratio").textContent = times(ratio);
+    byId("race-ratio").className = ratio < 1 ? "hero loss" : "hero";
     byId("race-state").textContent = t("race.done");
     const place = firstDifference(off.tokens, on.tokens);
     byId("race-shared").hidden = !(off.shared || on.shared);
