@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tests.server.web.recording import TEXTS
+from tests.server.web.test_step import module
 
 
 def race(page: Any, prompt: str) -> None:
@@ -41,13 +42,25 @@ def test_a_difference_is_marked_and_explained(open_page: Any) -> None:
     assert page.locator(".differs").all_inner_texts() == [TEXTS[12], " forever"]
 
 
-def test_the_replay_keeps_the_pace(open_page: Any) -> None:
-    """With motion allowed, plain decoding is still writing when speculation has finished."""
+def test_a_lane_shows_what_had_come_by_then(open_page: Any) -> None:
+    page = open_page("#race")
+    race(page, "go")
+    shown = page.evaluate(
+        f"async () => {{ const {{ Lane }} = await import({module('lane')});"
+        "const tokens = ['a', 'b', 'c'].map((text) => ({ text, from_draft: false }));"
+        "const lane = new Lane('off');"
+        "lane.start({ tokens, rounds: [], arrivals: [1100, 1100, 1300], begun: 1000,"
+        " seconds: 0.3, speedup: () => null });"
+        "return [0.05, 0.15, 0.3].map((at) => [lane.at(at), lane.view.node.textContent]); }"
+    )
+    assert shown == [[False, ""], [False, "ab"], [True, "abc"]]
+
+
+def test_it_can_be_shown_again_in_its_own_time(open_page: Any) -> None:
     page = open_page("#race", reduced_motion="no-preference")
     race(page, "go")
     page.click("#race-again")
-    page.locator("#race-on-text .tok").nth(len(TEXTS) - 1).wait_for()
-    assert page.locator("#race-off-text .tok").count() < len(TEXTS)
+    assert page.locator("#race-result").is_hidden()
     page.wait_for_selector("#race-result:not([hidden])")
     assert page.locator("#race-off-text .tok").count() == len(TEXTS)
 

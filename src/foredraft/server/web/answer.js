@@ -101,7 +101,8 @@ export class Answer {
 
   /** Over plain decoding at `plain_step_s` a token; the server's own figure once it is there. */
   speedup(plainStep) {
-    return this.usage?.speculation?.speedup ?? (plainStep && this.speed ? this.speed * plainStep : null);
+    const soFar = plainStep && this.speed ? this.speed * plainStep : null;
+    return this.usage?.speculation?.speedup ?? soFar;
   }
 
   /** Milliseconds from which decoding counts: after queueing and reading the prompt. */

@@ -2,7 +2,7 @@
 
 import { Answer } from "./answer.js";
 import { Problem } from "./api.js";
-import { byId, el } from "./dom.js";
+import { byId, el, onSubmit } from "./dom.js";
 import { fixed, times } from "./format.js";
 import { onLanguage, t } from "./i18n.js";
 import { notice } from "./notice.js";
@@ -16,7 +16,7 @@ export class Chat {
     Object.assign(this, { settings, panel, answers, askKey });
     this.messages = [];
     this.stopper = null;
-    byId("composer").addEventListener("submit", (event) => { event.preventDefault(); this.#submit(); });
+    onSubmit("composer", () => this.#submit());
     byId("prompt").addEventListener("keydown", (event) => this.#key(event));
     byId("stop").addEventListener("click", () => this.stopper?.abort());
     byId("new-chat").addEventListener("click", () => this.#clear());

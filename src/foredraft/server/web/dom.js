@@ -32,4 +32,12 @@ export function table(caption, heads, rows) {
     el("caption", {}, caption), el("thead", {}, head), el("tbody", {}, ...body));
 }
 
+/** Call `act` when a form is sent, which the page does itself. */
+export function onSubmit(id, act) {
+  byId(id).addEventListener("submit", (event) => {
+    event.preventDefault();
+    act();
+  });
+}
+
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -33,14 +33,21 @@ export class Panel {
     const recent = value?.recent;
     const told = this.answer?.rounds.length ? this.answer : null;
     const step = value?.plain_step_s ?? null;
-    byId("live-alpha").textContent = fixed(told ? told.alpha : recent?.acceptance_rate);
-    byId("live-pass").textContent = fixed(told ? told.tokensPerPass : recent?.tokens_per_target_pass);
-    byId("live-speed").textContent = fixed(told ? told.speed : recent?.tokens_per_s, 1);
-    byId("live-gain").textContent = times(told ? told.speedup(step) : recent?.speedup);
+    const figures = told ? {
+      alpha: told.alpha, pass: told.tokensPerPass, speed: told.speed, gain: told.speedup(step),
+    } : {
+      alpha: recent?.acceptance_rate, pass: recent?.tokens_per_target_pass,
+      speed: recent?.tokens_per_s, gain: recent?.speedup,
+    };
+    byId("live-alpha").textContent = fixed(figures.alpha);
+    byId("live-pass").textContent = fixed(figures.pass);
+    byId("live-speed").textContent = fixed(figures.speed, 1);
+    byId("live-gain").textContent = times(figures.gain);
     byId("live-of").textContent = t(told ? "panel.of.answer" : "panel.of.recent");
     byId("live-strip").replaceChildren(strip(told?.rounds ?? []));
     byId("live-strip").hidden = !told;
-    byId("live-legend").replaceChildren(legend([...new Set([...(value?.drafters ?? []), ...(told?.drafters ?? [])])]));
+    const drafters = new Set([...(value?.drafters ?? []), ...(told?.drafters ?? [])]);
+    byId("live-legend").replaceChildren(legend([...drafters]));
     this.#doing(told?.rounds.at(-1) ?? value?.last);
     byId("live-server").textContent = value ? t("panel.server", {
       running: value.running, waiting: value.waiting, engine: value.engine, step: ms(step),
@@ -56,19 +63,23 @@ export class Panel {
     const options = round?.options ?? [];
     byId("live-options").hidden = options.length === 0;
     if (options.length === 0) return;
-    const rate = (option) => option.tokens / option.seconds;
     const heads = ["option", "tokens", "ms", "rate"].map((name) => t(`panel.${name}`));
+    const chosen = count ? round.drafter : "none";
     const rows = options.map((option) => ({
       cells: [
-        option.drafter !== "none" && !option.drafted
-          ? t("panel.unworthy", { drafter: option.drafter })
-          : named(option.drafter, option.drafted),
-        fixed(option.tokens), ms(option.seconds), fixed(rate(option), 1),
+        optionName(option), fixed(option.tokens), ms(option.seconds),
+        fixed(option.tokens / option.seconds, 1),
       ],
-      best: option.drafted === count && (count === 0 ? option.drafter === "none" : option.drafter === round.drafter),
+      best: option.drafter === chosen && option.drafted === count,
     }));
-    byId("live-table").replaceChildren(
-      el("div", { className: "scroll", role: "region", tabIndex: 0, "aria-label": t("panel.caption") },
-        table(t("panel.caption"), heads, rows)));
+    const caption = t("panel.caption");
+    byId("live-table").replaceChildren(el(
+      "div", { className: "scroll", role: "region", tabIndex: 0, "aria-label": caption },
+      table(caption, heads, rows)));
   }
+}
+
+function optionName({ drafter, drafted }) {
+  const refused = drafter !== "none" && !drafted;
+  return refused ? t("panel.unworthy", { drafter }) : named(drafter, drafted);
 }

@@ -2,7 +2,7 @@
 
 import { Answer } from "./answer.js";
 import { Problem } from "./api.js";
-import { byId, calm } from "./dom.js";
+import { byId, calm, onSubmit } from "./dom.js";
 import { times } from "./format.js";
 import { onLanguage, t } from "./i18n.js";
 import { Lane } from "./lane.js";
@@ -16,7 +16,7 @@ export class Race {
     this.on = new Lane("on");
     this.stopper = null;
     this.run = 0;
-    byId("race-form").addEventListener("submit", (event) => { event.preventDefault(); this.#race(); });
+    onSubmit("race-form", () => this.#race());
     byId("race-stop").addEventListener("click", () => this.stopper?.abort());
     byId("race-again").addEventListener("click", () => this.#replay());
     byId("race-prompt").value = t("example.repeat");

@@ -1,6 +1,6 @@
 // How answers are asked for: the dialog that both the chat and the race use.
 
-import { byId, el } from "./dom.js";
+import { byId, el, onSubmit } from "./dom.js";
 import { onLanguage, t } from "./i18n.js";
 
 const field = (name) => byId(`set-${name}`);
@@ -14,10 +14,7 @@ export class Settings {
     for (const button of document.querySelectorAll(".open-settings")) {
       button.addEventListener("click", () => dialog.showModal());
     }
-    byId("settings-form").addEventListener("submit", (event) => {
-      event.preventDefault();
-      dialog.close();
-    });
+    onSubmit("settings-form", () => dialog.close());
     byId("settings-form").addEventListener("input", () => this.#show());
     feed.onChange(({ value }) => this.#learn(value));
     onLanguage(() => this.#show());
@@ -35,7 +32,8 @@ export class Settings {
   /** A request for these messages; a seed is drawn where none is set. */
   body(messages, { mode = this.mode, seed = this.seed ?? freshSeed(), scope = null } = {}) {
     const speculation = { mode, exactness: field("exactness").value, details: true };
-    if (mode === this.mode && this.#fixed && number("draft")) speculation.draft_len = number("draft");
+    const length = number("draft");
+    if (mode === this.mode && this.#fixed && length) speculation.draft_len = length;
     if (scope) speculation.user_scope = scope;
     return {
       model: this.model, messages, stream: true, stream_options: { include_usage: true },
@@ -66,9 +64,9 @@ export class Settings {
 
   #show() {
     field("draft").disabled = !this.#fixed;
-    const values = { mode: this.mode, temperature: field("temperature").value, most: field("most").value };
+    const [temperature, most] = [field("temperature").value, field("most").value];
     for (const node of document.querySelectorAll(".settings-summary")) {
-      node.textContent = t("settings.summary", values);
+      node.textContent = t("settings.summary", { mode: this.mode, temperature, most });
     }
   }
 }

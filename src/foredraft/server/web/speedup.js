@@ -1,4 +1,4 @@
-// What speculation can gain; the same formulas as foredraft.core.speedup (Leviathan et al. 2211.17192).
+// What speculation can gain; the formulas of foredraft.core.speedup (Leviathan et al. 2211.17192).
 
 /** Tokens per round: (1 − α^(γ+1)) / (1 − α). */
 export function expectedTokens(alpha, gamma) {

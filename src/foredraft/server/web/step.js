@@ -19,12 +19,14 @@ export class Steps {
     this.problem = null;
     this.turn = 0;
     this.playing = 0;
-    byId("step-answer").addEventListener("change", (event) => this.#open(Number(event.target.value)));
-    byId("step-round").addEventListener("input", () => { this.#pause(); this.draw(); });
-    byId("step-back").addEventListener("click", () => { this.#pause(); this.#move(-1); });
-    byId("step-on").addEventListener("click", () => { this.#pause(); this.#move(1); });
-    byId("step-play").addEventListener("click", () => (this.playing ? this.#pause() : this.#play()));
-    for (const id of ["what-mode", "what-length"]) byId(id).addEventListener("change", () => this.#ask());
+    const on = (id, event, act) => byId(id).addEventListener(event, act);
+    on("step-answer", "change", ({ target }) => this.#open(Number(target.value)));
+    on("step-round", "input", () => { this.#pause(); this.draw(); });
+    on("step-back", "click", () => { this.#pause(); this.#move(-1); });
+    on("step-on", "click", () => { this.#pause(); this.#move(1); });
+    on("step-play", "click", () => (this.playing ? this.#pause() : this.#play()));
+    on("what-mode", "change", () => this.#ask());
+    on("what-length", "change", () => this.#ask());
     answers.onShow((answer) => { this.#list(); this.#open(answers.all.indexOf(answer)); });
     onLanguage(() => { this.#list(); this.draw(); });
     this.#list();
@@ -43,9 +45,11 @@ export class Steps {
     const { all } = this.answers;
     byId("step-empty").hidden = all.length > 0;
     byId("step-body").hidden = all.length === 0;
-    byId("step-answer").replaceChildren(...all.map((answer, i) =>
-      el("option", { value: i, selected: answer === this.answer },
-        t("step.option", { number: i + 1, text: answer.body.messages.at(-1).content.slice(0, 40) }))));
+    byId("step-answer").replaceChildren(...all.map((answer, i) => {
+      const text = answer.body.messages.at(-1).content.slice(0, 40);
+      const option = t("step.option", { number: i + 1, text });
+      return el("option", { value: i, selected: answer === this.answer }, option);
+    }));
   }
 
   #open(index) {
@@ -95,12 +99,12 @@ export class Steps {
     this.#tracks(round);
   }
 
-  /** The draft's tokens in a row, with a new row for each branch of a tree, and the target's own. */
+  /** The draft's tokens, with a new row for each branch of a tree, and the target's own. */
   #chips(round) {
     const { drafted } = round;
     const { states, last } = verdicts(round);
-    const branch = (parent) => el("li", { className: "branch" },
-      parent < 0 ? t("step.branch.root") : t("step.branch", { token: visible(drafted[parent].text) }));
+    const branch = (parent) => el("li", { className: "branch" }, parent < 0
+      ? t("step.branch.root") : t("step.branch", { token: visible(drafted[parent].text) }));
     const chips = drafted.flatMap((token, i) => [
       token.parent === i - 1 ? null : branch(token.parent),
       this.#chip(token.text, states[i], hue(round.drafter)),
@@ -120,9 +124,8 @@ export class Steps {
 
   #facts(round) {
     const took = { draft: ms(round.draft_s), verify: ms(round.verify_s) };
-    const facts = round.drafted.length
-      ? [t("step.counts", { ...round, drafted: round.drafted.length, emitted: round.tokens.length })]
-      : [t("step.plain")];
+    const counts = { ...round, drafted: round.drafted.length, emitted: round.tokens.length };
+    const facts = [counts.drafted ? t("step.counts", counts) : t("step.plain")];
     facts.push(t("step.took", took));
     if (round.why) facts.push(t("step.why", { why: said(round.why) }));
     return facts.join(t("space"));
@@ -135,8 +138,9 @@ export class Steps {
     }));
     byId("step-track").replaceChildren(track(ran, total, round.start));
     const drafter = byId("what-mode").value;
-    const made = this.other?.places.map((place) => ({ ...place, drafter: place.drafted ? drafter : null }));
-    byId("what-track").replaceChildren(track(made ?? [], total, round.start));
+    const made = (this.other?.places ?? []).map(
+      (place) => ({ ...place, drafter: place.drafted ? drafter : null }));
+    byId("what-track").replaceChildren(track(made, total, round.start));
     byId("what-result").textContent = this.#whatIf(round.start);
   }
 
@@ -158,7 +162,8 @@ export class Steps {
     const { answer } = this;
     const length = Math.min(16, Math.max(1, Number(byId("what-length").value) || 2));
     const body = {
-      prompt: answer.body.messages, tokens: answer.ids, mode: byId("what-mode").value, draft_len: length,
+      prompt: answer.body.messages, tokens: answer.ids,
+      mode: byId("what-mode").value, draft_len: length,
     };
     this.other = null;
     this.problem = null;

@@ -18,13 +18,13 @@ export function strip(rounds) {
     const bar = (count, kind) => {
       floor -= count * unit;
       return svg("rect", {
-        x: i * (WIDTH + GAP), y: floor, width: WIDTH, height: Math.max(0, count * unit - 1), class: kind,
+        x: i * (WIDTH + GAP), y: floor, width: WIDTH,
+        height: Math.max(0, count * unit - 1), class: kind,
       });
     };
     const refused = round.drafted.length - round.accepted;
-    return [
-      bar(round.accepted, round.accepted ? `fill ${hue(round.drafter)}` : ""), bar(1, "fill own"), bar(refused, "refused"),
-    ];
+    const kind = round.accepted ? `fill ${hue(round.drafter)}` : "";
+    return [bar(round.accepted, kind), bar(1, "fill own"), bar(refused, "refused")];
   });
   return svg("svg", {
     class: "strip", viewBox: `0 0 ${LAST * (WIDTH + GAP)} ${HEIGHT}`, "aria-hidden": "true",

@@ -27,8 +27,9 @@ export class Surface {
   #y = (alpha) => this.height - EDGE.bottom - (this.height - EDGE.top - EDGE.bottom) * alpha;
 
   at(x, y) {
-    const gamma = Math.floor(((x - EDGE.left) / (this.width - EDGE.left - EDGE.right)) * (MOST + 1));
-    const alpha = (this.height - EDGE.bottom - y) / (this.height - EDGE.top - EDGE.bottom);
+    const [wide, high] = [this.#x(1) - this.#x(0), this.#y(0) - this.#y(1)];
+    const gamma = Math.floor((x - EDGE.left) / wide);
+    const alpha = (this.#y(0) - y) / high;
     const held = (value, most) => Math.max(0, Math.min(most, value));
     return { alpha: held(Math.round(100 * alpha) / 100, 1), gamma: held(gamma, MOST) };
   }
@@ -66,7 +67,8 @@ export class Surface {
     pen.font = "12px system-ui, sans-serif";
     pen.textAlign = "center";
     for (let gamma = 0; gamma <= MOST; gamma += 4) {
-      pen.fillText(gamma === MOST ? `γ ${gamma}` : String(gamma), this.#x(gamma), this.height - EDGE.bottom + 18);
+      const text = gamma === MOST ? `γ ${gamma}` : String(gamma);
+      pen.fillText(text, this.#x(gamma), this.#y(0) + 18);
     }
     pen.textAlign = "right";
     for (const alpha of [0, 0.25, 0.5, 0.75, 1]) {
@@ -89,7 +91,8 @@ export class Surface {
     const size = diamond ? 9 : 8;
     pen.beginPath();
     if (diamond) {
-      for (const [dx, dy] of [[0, -size], [size, 0], [0, size], [-size, 0]]) pen.lineTo(x + dx, y + dy);
+      const corners = [[0, -size], [size, 0], [0, size], [-size, 0]];
+      for (const [dx, dy] of corners) pen.lineTo(x + dx, y + dy);
     } else {
       pen.arc(x, y, size, 0, 2 * Math.PI);
     }

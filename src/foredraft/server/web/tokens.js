@@ -13,9 +13,9 @@ export class TokenView {
     this.tokens = new Map();
     this.shown = 0;
     this.node.addEventListener("keydown", (event) => this.#key(event));
-    for (const [event, act] of [["pointerover", showTip], ["focusin", showTip], ["click", showTip]]) {
+    for (const event of ["pointerover", "focusin", "click"]) {
       this.node.addEventListener(event, ({ target }) => {
-        if (this.tokens.has(target)) act(target, this.tokens.get(target));
+        if (this.tokens.has(target)) showTip(target, this.tokens.get(target));
       });
     }
     for (const event of ["pointerleave", "focusout"]) this.node.addEventListener(event, hideTip);

@@ -17,7 +17,7 @@ function draw(weights, random) {
   return weights.length - 1;
 }
 
-/** Draft from q, keep with chance min(1, p/q), else redraw: from the residual, or wrongly from p. */
+/** Draft from q, keep with chance min(1, p/q), else redraw: from the rest, or wrongly from p. */
 export function judge(p, q, random, wrongly = false) {
   const drafted = draw(q, random);
   if (random() * q[drafted] < p[drafted]) return { drafted, kept: true, emitted: drafted };

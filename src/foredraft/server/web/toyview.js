@@ -18,7 +18,8 @@ export class Toy {
     byId("toy-bars").replaceChildren(...this.bars.map(({ row }) => row));
     byId("toy-run").addEventListener("click", () => (this.timer ? this.#stop() : this.#run()));
     byId("toy-one").addEventListener("click", () => { this.#stop(); this.#draw(this.#more(1)); });
-    for (const id of ["toy-close", "toy-rule"]) byId(id).addEventListener("input", () => this.reset());
+    byId("toy-close").addEventListener("input", () => this.reset());
+    byId("toy-rule").addEventListener("input", () => this.reset());
     byId("toy-reset").addEventListener("click", () => this.reset());
     onLanguage(() => this.#draw());
     this.reset();
@@ -31,7 +32,8 @@ export class Toy {
   #row(name) {
     const [p, q, seen] = ["toy-p", "toy-q", "toy-seen"].map((kind) => el("i", { className: kind }));
     const said = el("span", { className: "toy-said" });
-    return { row: el("li", {}, el("b", {}, name), el("div", { className: "toy-bar" }, seen, p, q), said), p, q, seen, said };
+    const bar = el("div", { className: "toy-bar" }, seen, p, q);
+    return { row: el("li", {}, el("b", {}, name), bar, said), p, q, seen, said };
   }
 
   reset() {
@@ -69,7 +71,8 @@ export class Toy {
       bar.seen.style.width = `${200 * share}%`;
       bar.p.style.left = `${200 * P[i]}%`;
       bar.q.style.left = `${200 * q[i]}%`;
-      bar.said.textContent = t("toy.row", { p: fixed(P[i]), q: fixed(q[i]), seen: fixed(share, 3) });
+      const values = { p: fixed(P[i]), q: fixed(q[i]), seen: fixed(share, 3) };
+      bar.said.textContent = t("toy.row", values);
     });
     byId("toy-close-value").textContent = percent(overlap(P, q));
     byId("toy-run").textContent = t(this.timer ? "toy.pause" : "toy.run");

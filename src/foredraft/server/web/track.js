@@ -10,7 +10,8 @@ export function track(pieces, total, at) {
   const rects = pieces.map(({ start, length, drafter }) => {
     const here = start <= at && at < start + length;
     return svg("rect", {
-      x: start + 0.08, y: here ? 0 : 2, width: Math.max(0.2, length - 0.16), height: here ? HEIGHT : HEIGHT - 4,
+      x: start + 0.08, width: Math.max(0.2, length - 0.16),
+      y: here ? 0 : 2, height: here ? HEIGHT : HEIGHT - 4,
       class: `fill ${drafter ? hue(drafter) : "own"} ${here ? "here" : ""}`,
     });
   });

@@ -3,7 +3,9 @@
 import { byId, el, svg, table } from "./dom.js";
 import { fixed, percent, times } from "./format.js";
 import { onLanguage, t } from "./i18n.js";
-import { bestGamma, expectedTokens, mixedSpeedup, speedup, steeper, verifyPrice } from "./speedup.js";
+import {
+  bestGamma, expectedTokens, mixedSpeedup, speedup, steeper, verifyPrice,
+} from "./speedup.js";
 import { MOST, Surface } from "./surface.js";
 import { onTheme } from "./theme.js";
 
@@ -34,7 +36,7 @@ export class Why {
     new ResizeObserver(() => this.draw()).observe(byId("surface"));
   }
 
-  /** This machine's α, γ and c: those of the last answer, or of the last minute's; null if unknown. */
+  /** This machine's α, γ and c: of the last answer, or of the last minute; null if unknown. */
   get machine() {
     const recent = this.feed.value?.recent;
     const last = this.answers.all.findLast((answer) => answer.alpha !== null);
@@ -43,7 +45,8 @@ export class Why {
     if (alpha === null) return null;
     const share = last?.draftShare ?? 1;
     const gamma = last?.meanDraft ?? bestGamma(alpha, cost, this.curve, MOST).gamma;
-    return { alpha, gamma: Math.min(MOST, gamma), cost, share, speedup: last?.speedup(null) ?? recent?.speedup };
+    const measured = last?.speedup(null) ?? recent?.speedup;
+    return { alpha, gamma: Math.min(MOST, gamma), cost, share, measured };
   }
 
   #learn() {
@@ -76,7 +79,9 @@ export class Why {
   }
 
   draw() {
-    for (const name of SLIDERS) byId(`why-${name}-value`).textContent = fixed(value(name), DIGITS[name]);
+    for (const name of SLIDERS) {
+      byId(`why-${name}-value`).textContent = fixed(value(name), DIGITS[name]);
+    }
     // A hidden canvas has no size; it is drawn when it is shown.
     if (byId("surface").clientWidth === 0) return;
     const [alpha, gamma, cost] = ["alpha", "gamma", "cost"].map(value);
@@ -109,7 +114,7 @@ export class Why {
       share: percent(machine.share),
       predicted: times(mixedSpeedup(
         machine.alpha, machine.cost, Math.round(machine.gamma), this.curve, machine.share)),
-      measured: times(machine.speedup),
+      measured: times(machine.measured),
     }) : t("why.unmeasured");
     byId("why-flat").hidden = this.curve.length > 1;
   }
@@ -134,7 +139,8 @@ function curveLine(curve, rows) {
   const x = (n) => 4 + (192 * (n - 1)) / MOST;
   const y = (price) => 46 - (42 * (price - 1)) / (top - 1);
   const points = prices.map((price, i) => `${x(i + 1)},${y(price)}`).join(" ");
-  return svg("svg", { class: "curve", viewBox: "0 0 200 50", preserveAspectRatio: "xMinYMid", "aria-hidden": "true" },
+  const box = { class: "curve", viewBox: "0 0 200 50", preserveAspectRatio: "xMinYMid" };
+  return svg("svg", { ...box, "aria-hidden": "true" },
     svg("line", { class: "grid", x1: 4, x2: 196, y1: 46, y2: 46 }),
     svg("polyline", { class: "line", points }),
     svg("circle", { class: "dot", cx: x(rows), cy: y(prices[rows - 1]), r: 4 }));
