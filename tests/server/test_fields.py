@@ -120,3 +120,9 @@ def test_a_long_body():
         )
     assert error["code"] == "body_too_large"
     assert error_of(chunked, 413)["code"] == "body_too_large"
+
+
+def test_a_field_cannot_forge_a_line_of_the_log(served, caplog):
+    with caplog.at_level("INFO", "foredraft.server"):
+        served.refused(400, **{"a\nb": 1})
+    assert caplog.messages == [r"POST /v1/chat/completions 400 a\nb"]

@@ -73,12 +73,18 @@ def install(app: FastAPI) -> None:
     """Answer every exception of `app` with an error object."""
 
     async def handle(request: Request, error: Exception) -> Response:
-        where = f"{request.method} {ascii(request.url.path)[1:-1][:100]}"
+        where = f"{request.method} {_printable(request.url.path)}"
         refusal = refusal_of(error, where)
         for watcher in request.app.state.service.watchers:
             watcher.refused(refusal.code or str(refusal.status))
-        _LOG.info("%s %d %s", where, refusal.status, refusal.param or refusal.code or "")
+        blame = _printable(refusal.param or refusal.code or "")
+        _LOG.info("%s %d %s", where, refusal.status, blame)
         return refusal.response
 
     for kind in (Refusal, ForedraftError, HTTPException, Exception):
         app.add_exception_handler(kind, handle)
+
+
+def _printable(text: str) -> str:
+    """What a client sent as something that cannot forge a line of a log."""
+    return ascii(text)[1:-1][:200]

@@ -102,5 +102,7 @@ class _Server(uvicorn.Server):
         threading.Thread(target=self._drain, daemon=True).start()
 
     def _drain(self) -> None:
-        self._service.scheduler.close(self._grace_s)
-        self.should_exit = True
+        try:
+            self._service.scheduler.close(self._grace_s)
+        finally:
+            self.should_exit = True
