@@ -67,18 +67,18 @@ def open_page(browser: Any, usual: Any, server: SimpleNamespace) -> Iterator[Any
     pages: list[Any] = []
     wrong: list[str] = []
 
-    def opened(view: str = "#chat", **options: Any) -> Any:
+    def opened(view: str = "#chat", address: str = "", **options: Any) -> Any:
         context = usual
         if options:
             context = browser.new_context(**USUAL | options)
             contexts.append(context)
         page = context.new_page()
         pages.append(page)
-        page.set_default_timeout(5000)
+        page.set_default_timeout(20_000)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
-        page.on("request", lambda r: r.url.startswith(server.url) or wrong.append(r.url))
-        page.goto(f"{server.url}{view}")
+        page.on("request", lambda r: r.url.startswith(address or server.url) or wrong.append(r.url))
+        page.goto(f"{address or server.url}{view}")
         page.wait_for_selector("#model:not(:empty)", state="attached")
         return page
 

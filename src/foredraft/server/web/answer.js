@@ -45,7 +45,7 @@ export class Answer {
   }
 
   get ids() {
-    return this.tokens.map((token) => token.id);
+    return this.tokens.map((token) => token.id).filter((id) => id !== undefined);
   }
 
   #sum(name) {
