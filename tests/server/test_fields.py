@@ -42,6 +42,7 @@ IMAGE = {"type": "image_url", "image_url": {"url": "file:///etc/passwd"}}
         ({"stream_options": {"include_usage": True}}, "stream_options"),
         ({"stream_options": {"include_cats": True}, "stream": True}, "stream_options.include_cats"),
         ({"store": True}, "store"),
+        ({"store": 0}, "store"),
         ({"service_tier": "flex"}, "service_tier"),
         ({"audio": {}}, "audio"),
         ({"messages": []}, "messages"),

@@ -25,13 +25,13 @@ def check(case):
 
 
 @quick.parametrize()
-@settings(max_examples=10, **health)
+@settings(max_examples=5, **health)
 def test_a_few_requests(case):
     check(case)
 
 
 @pytest.mark.slow
 @schema.parametrize()
-@settings(max_examples=300, **health)
+@settings(max_examples=200, **health)
 def test_many_requests(case):
     check(case)

@@ -35,31 +35,34 @@ class PredictionDrafter:
         self._prediction = list(prediction)
         self._places = Places()
         self._places.extend(self._prediction)
-        self._stands: WeakKeyDictionary[TextSequence, tuple[int, int]] = WeakKeyDictionary()
+        self._stands: WeakKeyDictionary[TextSequence, tuple[int, int, bool]] = WeakKeyDictionary()
 
     def propose(self, sequence: TextSequence, limit: int) -> Draft:
-        place, agreed = self._place(sequence)
-        copied = self._prediction[place : place + limit] if place >= 0 else []
+        place = self._follow(sequence)
+        if place is None:
+            return Draft.chain([], source=self.name)
+        copied = self._prediction[place : place + limit]
+        agreed = agreement(self._prediction, place, sequence.output)
         return Draft.chain(copied, None, self.name, range(agreed, agreed + len(copied)))
 
-    def _place(self, sequence: TextSequence) -> tuple[int, int]:
-        """Where in the prediction the output stands, −1 if nowhere, and how many tokens agree."""
+    def _follow(self, sequence: TextSequence) -> int | None:
+        """Where in the prediction the output stands, None if it has left it."""
         output = sequence.output
-        known, length = self._stands.get(sequence, (0, 0))
-        moved = known + len(output) - length if known >= 0 else -1
-        fresh = output[length:]
-        if known < 0 or self._prediction[known:moved] != fresh:
-            moved = self._search(output, known)
-        self._stands[sequence] = (moved, len(output))
-        if moved < 0:
-            return -1, 0
-        return moved, agreement(self._prediction, moved, output)
+        stood, length, lost = self._stands.get(sequence, (0, 0, False))
+        place: int | None = stood + len(output) - length
+        if lost or self._prediction[stood:place] != output[length:]:
+            place = self._search(output, stood)
+        self._stands[sequence] = (stood if place is None else place, len(output), place is None)
+        return place
 
-    def _search(self, output: list[int], known: int) -> int:
-        """The place that agrees with the most of the output's ending, the nearest ahead first."""
-        found = [(agreed, place) for agreed, place in self._places.find(output) if agreed >= _LEAST]
-        ranked = ((agreed, place >= known, -place) for agreed, place in found)
-        return -max(ranked, default=(0, False, 1))[2]
+    def _search(self, output: list[int], stood: int) -> int | None:
+        """The place that agrees with the most of the output's ending, the next one ahead first."""
+        found = [
+            (agreed, place >= stood, -place)
+            for agreed, place in self._places.find(output)
+            if agreed >= _LEAST
+        ]
+        return -max(found)[2] if found else None
 
     def close(self, sequence: TextSequence) -> None:
         self._stands.pop(sequence, None)

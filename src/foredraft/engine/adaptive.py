@@ -53,7 +53,7 @@ class Adaptive:
         self._paid = [(arm.drafter, Record(arm)) for arm in arms if is_costly(arm.drafter)]
         self._prices = prices
         self._means = means
-        self._budget = _CREDIT * prices.verify(1)
+        self._budget: float | None = None
         self._tokens, self._seconds = 1.0, prices.verify(1)
         self._verified = Draft.chain([])
         self._asked: tuple[Record, Option, bool, bool] | None = None
@@ -116,6 +116,8 @@ class Adaptive:
     def wish(self, turn: Turn, setting: Setting) -> Ask | None:
         """The costly drafter to ask this round, if any."""
         assert turn.chosen is not None
+        if self._budget is None:
+            self._budget = _CREDIT * setting.prices.verify(setting.sequences) / setting.sequences
         best = turn.chosen.gain(setting.rate)
         for drafter, record in self._paid if turn.limit else ():
             option, reading = self._estimate(drafter, record, turn, setting)
@@ -134,10 +136,14 @@ class Adaptive:
         ask.record.offer = offer
         odds = ask.record.chances(offer)
         found = self._ranked(turn.sequence, turn.limit, offer, odds, setting)
-        count, _ = self._best(found, setting)
-        asked = Option(offer.source, count, 1 + sum(found.reached[:count]), setting.seconds(count))
+        count, gain = self._best(found, setting)
+        tokens = 1 + sum(found.reached[:count])
+        asked = Option(offer.source, count, tokens, setting.seconds(count))
+        # The pass may hold more rows of others by now than when the free offer was taken.
+        dearer = setting.seconds(len(turn.draft)) - setting.seconds(0)
+        free = turn.chosen.tokens - 1 - setting.rate * dearer
         binding = offer.q is not None and self._means.whole  # its tokens were drawn; q judges them
-        if used := binding or asked.gain(setting.rate) > turn.chosen.gain(setting.rate):
+        if used := binding or gain > free:
             turn.chosen = asked
             turn.draft = offer if binding else subtree(offer, found.order[:count])
         self._asked = (ask.record, asked, ask.reading, used)
@@ -158,7 +164,7 @@ class Adaptive:
         A round of several texts gives each its share of the time to spend on trying.
         """
         seconds = (outcome.draft_s + outcome.verify_s) / outcome.sequences
-        self._budget = min(self._budget + _SHARE * seconds, 2 * self._prices.verify(1))
+        self._budget = min((self._budget or 0) + _SHARE * seconds, 2 * self._prices.verify(1))
         if self._asked is not None:
             record, option, reading, used = self._asked
             if alone and record.offer and not reading:
@@ -206,9 +212,10 @@ class Adaptive:
             return worth
         # Where tokens may be looked at and dropped, a look costs no more than one of them.
         look = loss if self._means.whole else min(loss, setting.draft(drafter.name))
-        affordable = look + reading <= self._budget
-        self._budget -= look + reading if affordable else 0.0
-        return affordable
+        left = (self._budget or 0) - look - reading
+        if left >= 0:
+            self._budget = left
+        return left >= 0
 
     def _estimate(
         self, drafter: CostlyDrafter, record: Record, turn: Turn, setting: Setting
@@ -227,10 +234,10 @@ class Adaptive:
 
     def _worth_more(self, drafter: CostlyDrafter, record: Record, setting: Setting) -> GoOn:
         """Draft for as long as the next tokens are worth their time."""
-        price = setting.draft(drafter.name)
 
         def go_on(evidence: Sequence[float]) -> bool:
             reached, drafted = 1.0, len(evidence)
+            price = setting.draft(drafter.name)
             for one in evidence:
                 reached *= record.odds.chance(one)
             gain, base = 0.0, setting.seconds(drafted)
@@ -240,6 +247,7 @@ class Adaptive:
                 cost = more * price + setting.seconds(drafted + more) - base
                 if gain > setting.rate * cost:
                     return True
+            setting.company.count = max(1, setting.company.count - 1)
             return False
 
         return go_on

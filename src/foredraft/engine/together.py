@@ -11,7 +11,7 @@ from foredraft.engine.adaptive import Adaptive
 from foredraft.engine.control import Controller, Outcome
 from foredraft.engine.goodput import shares
 from foredraft.engine.prices import Prices
-from foredraft.engine.turn import Ask, Setting, Turn
+from foredraft.engine.turn import Ask, Company, Setting, Turn
 
 _MEMORY = 0.9
 
@@ -85,8 +85,10 @@ class Together:
         for choice, own in zip(choices, taken, strict=True):
             choice.setting = replace(base, others=rows - 1 - own)
             choice.controller.take(choice.turn, own, choice.setting)
-        for choice in (asking := self._asking(choices)):
-            choice.setting = replace(choice.setting, askers=len(asking))
+        asking = self._asking(choices)
+        company = Company(len(asking))
+        for choice in asking:
+            choice.setting = replace(choice.setting, company=company)
         for choice in choices:
             choice.ask = choice.controller.wish(choice.turn, choice.setting)
         self._draft([choice for choice in choices if choice.ask is not None])
@@ -102,7 +104,7 @@ class Together:
                 choice
                 for choice in asking
                 if choice.controller.would_ask(
-                    choice.turn, replace(choice.setting, askers=len(asking))
+                    choice.turn, replace(choice.setting, company=Company(len(asking)))
                 )
             ]
             if len(kept) == len(asking):

@@ -20,10 +20,17 @@ class Means:
     whole: bool
 
 
+@dataclass(slots=True)
+class Company:
+    """How many texts share the passes of a costly drafter; fewer, as one after another stops."""
+
+    count: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """The pass a text's draft would be part of: `others` rows of other texts, `sequences` in all,
-    of which `askers` share the passes of a costly drafter.
+    and the `company` in which a costly drafter is asked.
 
     `rate`: the tokens per second that its time brings anyway.
     """
@@ -32,7 +39,7 @@ class Setting:
     rate: float
     others: int = 0
     sequences: int = 1
-    askers: int = 1
+    company: Company = field(default_factory=Company)
 
     def seconds(self, drafted: int) -> float:
         """Of the pass, if this text drafts so many tokens."""
@@ -45,7 +52,7 @@ class Setting:
         return self.sequences <= _BRANCHING
 
     def draft(self, drafter: str) -> float:
-        return self.prices.draft(drafter, self.askers)
+        return self.prices.draft(drafter, self.company.count)
 
 
 @dataclass(slots=True)

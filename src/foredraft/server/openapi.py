@@ -35,7 +35,8 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def answers(kind: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
     """The `responses` of a route that generates: `kind`, or a stream, or a refusal."""
-    stream = {"text/event-stream": {"schema": {"type": "string"}}}
+    event = {"type": "object", "properties": {"data": {"type": "string"}}, "required": ["data"]}
+    stream = {"text/event-stream": {"schema": event}}
     whole = {"model": kind, "description": "The answer, or its stream.", "content": stream}
     return {200: whole, **refusals(*GENERATION)}
 

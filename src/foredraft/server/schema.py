@@ -15,6 +15,14 @@ def _whole(number: object) -> object:
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
+def _boolean(value: object) -> object:
+    """0 equals False, but is none."""
+    if not isinstance(value, bool):
+        raise PydanticCustomError("boolean", "input should be a boolean")
+    return value
+
+
+No = Annotated[Literal[False], BeforeValidator(_boolean)]
 Integer = Annotated[int, BeforeValidator(_whole)]
 Count = Annotated[Integer, Field(ge=0)]
 Share = Annotated[float, Field(gt=0, le=1)]
@@ -86,7 +94,7 @@ class Prediction(Body):
 
 class StreamOptions(Body):
     include_usage: bool | None = None
-    include_obfuscation: Literal[False] | None = None
+    include_obfuscation: No | None = None
 
 
 class GenerationBody(Body):
@@ -123,7 +131,7 @@ class GenerationBody(Body):
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
     metadata: dict[str, str] | None = None
-    store: Literal[False] | None = None
+    store: No | None = None
     service_tier: Literal["auto", "default"] | None = None
 
     @property
@@ -186,7 +194,7 @@ class CompletionBody(GenerationBody):
         | Annotated[list[TokenIds], Field(min_length=1, max_length=16)]
     )
     logprobs: Tops | None = None
-    echo: Literal[False] | None = None
+    echo: No | None = None
     suffix: None = None
     best_of: Annotated[Integer, Field(ge=1, le=1)] | None = None
 
