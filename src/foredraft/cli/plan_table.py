@@ -10,10 +10,12 @@ from foredraft.planner.plan import Plan
 from foredraft.planner.what_if import WhatIf
 from foredraft.planner.what_if_wording import (
     ASSUMED,
+    along,
     draft_models_table,
     loads_table,
     stops_paying,
     supposed,
+    temperatures_table,
 )
 from foredraft.planner.wording import COLUMNS, cells, ms, shortlist
 
@@ -52,6 +54,10 @@ def show_what_if(plan: Plan, found: WhatIf) -> None:
     if found.concurrency:
         console.print(_table(*loads_table(plan, found)))
         console.print(ASSUMED)
+    if plan.temperatures:
+        console.print("\nWhat if the temperature were another?", style="bold")
+        console.print(_table(*temperatures_table(plan)))
+        console.print(along(plan))
     console.print(f"\n{supposed(plan)}", style="bold")
     console.print(_table(*draft_models_table(plan, found)))
 
