@@ -13,7 +13,7 @@ from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
 from foredraft.core.stats import Stats
 from foredraft.core.types import Draft, Exactness
-from foredraft.engine.generator import Generator, Result, Token
+from foredraft.engine.generator import Generator, Token
 from foredraft.engine.load import load
 from foredraft.engine.request import Request
 
@@ -28,7 +28,6 @@ __all__ = [
     "ForedraftError",
     "Generator",
     "Request",
-    "Result",
     "SamplingParams",
     "Stats",
     "Token",
