@@ -17,8 +17,8 @@ from foredraft.drafters.base import Drafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.store import SuffixStore
 from foredraft.drafters.suffix import SuffixDrafter
-from foredraft.engine.generator import Result
 from foredraft.engine.load import WINDOW, lookups, pair
+from foredraft.engine.result import Result
 from foredraft.targets.base import Target, TextCodec
 
 LLAMA = "llama.cpp"

@@ -14,7 +14,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-_NAME = "foredraft_grouped_heads"
+GROUPED_HEADS = "foredraft_grouped_heads"
 _MOST_ROWS = 64
 """Beyond, as in a prefill, the product outweighs the copies."""
 
@@ -23,15 +23,15 @@ def group_heads(model: Any) -> bool:
     """Let a CPU model that uses PyTorch's attention use this one; False where it does not apply."""
     if model.device.type != "cpu" or model.config._attn_implementation != "sdpa":
         return False
-    if _asks_by_name(type(model)):
+    if asks_by_name(type(model)):
         return False
-    AttentionInterface.register(_NAME, _attend)
-    AttentionMaskInterface.register(_NAME, sdpa_mask)
-    model.set_attn_implementation(_NAME)
+    AttentionInterface.register(GROUPED_HEADS, _attend)
+    AttentionMaskInterface.register(GROUPED_HEADS, sdpa_mask)
+    model.set_attn_implementation(GROUPED_HEADS)
     return True
 
 
-def _asks_by_name(kind: type) -> bool:
+def asks_by_name(kind: type) -> bool:
     """Whether a model's code compares the name of its attention: another name would mislead it."""
     try:
         source = inspect.getsource(inspect.getmodule(kind) or kind)
@@ -50,21 +50,34 @@ def _attend(
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
     """The library's interface: [batch, heads, rows, width] → [batch, rows, heads, width]."""
-    batch, heads, rows, width = query.shape
-    shared = heads // key.shape[1]
     if (
         attention_mask is None
         or attention_mask.shape[1] != 1
-        or shared == 1
-        or rows > _MOST_ROWS
+        or query.shape[1] == key.shape[1]
+        or query.shape[2] > _MOST_ROWS
         or kwargs.get("position_bias") is not None
     ):
         plain: tuple[torch.Tensor, None] = sdpa_attention_forward(
             module, query, key, value, attention_mask, scaling=scaling, **kwargs
         )
         return plain
+    seen = grouped(query, key, value, attention_mask, scaling)
+    return seen.transpose(1, 2).contiguous(), None
+
+
+def grouped(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    mask: torch.Tensor | None,
+    scaling: float | None,
+) -> torch.Tensor:
+    """What the rows see, [batch, heads, rows, width]; without a mask, all of it."""
+    batch, heads, rows, width = query.shape
+    shared = heads // key.shape[1]
     # The heads that share a key become rows of one head, which attends to that key as it lies.
     packed = query.reshape(batch, key.shape[1], shared * rows, width)
-    mask = attention_mask.repeat(1, 1, shared, 1)
+    if mask is not None:
+        mask = mask.repeat(1, 1, shared, 1)
     seen = scaled_dot_product_attention(packed, key, value, attn_mask=mask, scale=scaling)
-    return seen.reshape(batch, heads, rows, -1).transpose(1, 2).contiguous(), None
+    return seen.reshape(batch, heads, rows, -1)

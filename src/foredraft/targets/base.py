@@ -19,11 +19,15 @@ class Rollback(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a target can do: rollback, trees, and the most rows one pass may hold."""
+    """What a target can do: rollback, trees, and the most rows of a sequence a pass may hold.
+
+    `cells` is how many tokens all sequences together may hold; None where memory alone decides.
+    """
 
     rollback: Rollback
     trees: bool
     max_rows: int
+    cells: int | None = None
 
 
 Progress = Callable[[str, int, int], None]
@@ -87,6 +91,10 @@ class Target(Protocol):
 
     def open(self, *, bitwise: bool = False) -> CachedSequence:
         """An empty sequence; `bitwise` fixes the row count and the key/value length of a pass."""
+
+    def fork(self, sequence: CachedSequence, length: int) -> CachedSequence:
+        """A new sequence that begins with the first `length` cached tokens of another, or with as
+        many of them as can be shared: none of a `bitwise` one or where layers are recurrent."""
 
     def room(self, sequence: CachedSequence) -> int:
         """The most rows the next `score` may hold for this sequence; 0 at the context limit."""

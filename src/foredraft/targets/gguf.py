@@ -59,6 +59,7 @@ class GGUFTarget:
             rollback=Rollback.SNAPSHOT if model.recurrent else Rollback.FREE,
             trees=not model.recurrent,
             max_rows=OUTPUTS,
+            cells=context,
         )
         self.signature = (
             f"llama.cpp {release()} {name} {model.size} {model.layout}, {kv}, {threads} threads"
@@ -91,6 +92,15 @@ class GGUFTarget:
             )
         rows = self._stable_rows or BITWISE_ROWS[0]
         return GGUFSequence(self._context(self.context, 1), rows)
+
+    def fork(self, sequence: CachedSequence, length: int) -> GGUFSequence:
+        own = _own(sequence)
+        if own.rows or self._model.recurrent:
+            return self.open(bitwise=bool(own.rows))
+        forked, tokens = self.open(), own.tokens[:length]
+        forked.context.copy(own.ids[0], forked.ids[0])
+        forked.tokens = tokens[: self._shorten(forked, len(tokens))]
+        return forked
 
     def room(self, sequence: CachedSequence) -> int:
         own = _own(sequence)

@@ -19,9 +19,8 @@ _GROWTH = 512
 class _Cursor:
     """Where the next rows go and how many slots attention may look at; shared by all layers."""
 
-    def __init__(self) -> None:
-        self.length = 0
-        self.visible = 0
+    def __init__(self, length: int = 0) -> None:
+        self.length = self.visible = length
 
 
 class _SlotLayer(CacheLayerMixin):  # type: ignore[misc]
@@ -61,6 +60,16 @@ class _SlotLayer(CacheLayerMixin):  # type: ignore[misc]
             target = slice(self.cursor.length, self.cursor.length + len(path))
             self.keys[:, :, target] = self.keys[:, :, source]
             self.values[:, :, target] = self.values[:, :, source]
+
+    def copy(self, cursor: _Cursor) -> "_SlotLayer":
+        """A layer of another cache that holds what lies before its cursor."""
+        copied = _SlotLayer(cursor)
+        if self.is_initialized:
+            length = cursor.length
+            copied.keys = _grown(self.keys[:, :, :length], length + 1)
+            copied.values = _grown(self.values[:, :, :length], length + 1)
+            copied.is_initialized = True
+        return copied
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         return self.cursor.visible, 0
@@ -118,6 +127,13 @@ class Slots:
         """Forget an interrupted pass: its slots lie beyond the length and do not count."""
         return self._cursor.length
 
+    def fork(self, length: int) -> "Slots":
+        """A new cache that holds a copy of the first `length` slots."""
+        forked = copy.copy(self)
+        forked._cursor = cursor = _Cursor(length)
+        forked.cache = Cache(layers=[layer.copy(cursor) for layer in self.cache.layers])
+        return forked
+
 
 class Snapshots:
     """For recurrent and hybrid models, whose state cannot be cut: copy it before a pass.
@@ -158,6 +174,10 @@ class Snapshots:
         self._saved = []
         self._length = self._rows = 0
         return 0
+
+    def fork(self, length: int) -> "Snapshots":
+        """A new cache with nothing in it: the state is that of the whole text."""
+        return Snapshots(self._config)
 
 
 def _state(layer: CacheLayerMixin) -> dict[str, Any]:

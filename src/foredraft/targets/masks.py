@@ -1,12 +1,26 @@
-"""What each row of a token tree may look at."""
+"""What each row of a pass may look at."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from foredraft.core.types import ROOT
+
+FULL, SLIDING = "full_attention", "sliding_attention"
+"""Transformers' names for layers that see the whole text, and those that see a window of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """One sequence's rows: `start` tokens are cached, and attention looks at `visible` slots."""
+
+    start: int
+    parents: Sequence[int]
+    visible: int
 
 
 def depths_of(parents: Sequence[int]) -> list[int]:
@@ -17,34 +31,50 @@ def depths_of(parents: Sequence[int]) -> list[int]:
     return depths
 
 
-def tree_mask(model: Any, start: int, parents: Sequence[int], visible: int) -> Any:
-    """Additive mask [1, 1, rows, visible]: a row sees the prefix, its ancestors and itself.
+def layer_kinds(config: Any) -> set[str]:
+    """The kinds of attention layers a model has."""
+    default = FULL if getattr(config, "sliding_window", None) is None else SLIDING
+    return set(getattr(config, "layer_types", None) or [default])
 
-    `start` tokens are cached. One mask a kind of layer where kinds differ, in the form the models
-    take from `generate`.
+
+def sees_all(config: Any, stretch: Stretch) -> bool:
+    """Whether nothing is kept from its rows in any layer: a single one, within every window."""
+    reach = config.sliding_window if SLIDING in layer_kinds(config) else stretch.visible
+    return len(stretch.parents) == 1 and stretch.visible <= reach
+
+
+def row_masks(model: Any, stretches: Sequence[Stretch]) -> Any:
+    """Additive mask [1, 1, rows, slots]: a row sees its prefix, its ancestors and itself.
+
+    Several sequences stand one below the other, each over slots of its own. One mask a kind of
+    layer where kinds differ, in the form the models take from `generate`.
     """
     config = model.config.get_text_config(decoder=True)
-    rows, depths = len(parents), np.array(depths_of(parents))
-    ancestors = np.eye(rows, dtype=bool)
-    for row, parent in enumerate(parents):
-        if parent != ROOT:
-            ancestors[row] |= ancestors[parent]
-    sees = np.zeros((rows, max(visible, start + rows)), dtype=bool)
-    sees[:, :start] = True
-    sees[:, start : start + rows] = ancestors
-    slots = np.arange(sees.shape[1])
-    slots[start : start + rows] = start + depths
-    window = getattr(config, "sliding_window", None) or len(slots)
-    near = (start + depths)[:, None] - slots < window
-    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
-    masks = {
-        kind: _additive((sees & near if kind == "sliding_attention" else sees)[:, :visible], model)
-        for kind in kinds
-    }
+    slots = max(stretch.visible for stretch in stretches)
+    masks = {}
+    for kind in layer_kinds(config):
+        window = config.sliding_window if kind == SLIDING else None
+        seen = [_sees(stretch, slots, window) for stretch in stretches]
+        masks[kind] = _additive(np.concatenate(seen), model)
     return masks if len(masks) > 1 else masks.popitem()[1]
 
 
-def _additive(sees: np.ndarray[Any, np.dtype[np.bool_]], model: Any) -> torch.Tensor:
+def _sees(stretch: Stretch, slots: int, window: int | None) -> npt.NDArray[np.bool_]:
+    start, rows, depths = stretch.start, len(stretch.parents), np.array(depths_of(stretch.parents))
+    sees = np.zeros((rows, max(slots, start + rows)), dtype=bool)
+    sees[:, :start] = True
+    for row, parent in enumerate(stretch.parents):
+        if parent != ROOT:
+            sees[row, start:] = sees[parent, start:]
+        sees[row, start + row] = True
+    if window is not None:
+        places = np.arange(sees.shape[1])
+        places[start : start + rows] = start + depths
+        sees &= (start + depths)[:, None] - places < window
+    return sees[:, :slots]
+
+
+def _additive(sees: npt.NDArray[np.bool_], model: Any) -> torch.Tensor:
     mask = torch.zeros(sees.shape, dtype=model.dtype)
     mask[torch.from_numpy(~sees)] = torch.finfo(model.dtype).min
     return mask[None, None].to(model.device)

@@ -20,24 +20,18 @@ from foredraft.targets.base import (
     shared_prefix,
 )
 from foredraft.targets.kv import Slots, Snapshots
-from foredraft.targets.masks import depths_of, tree_mask
 from foredraft.targets.packed import has_half, pack
 from foredraft.targets.placement import place
+from foredraft.targets.together import may_suit
+from foredraft.targets.torch_pass import Part, TorchSequence, run
 from foredraft.targets.weights import load
 
 PREFILL_CHUNK = 512
+PASS_ROWS = 256
+"""The most rows of several sequences in one pass: more would gain little, and their masks and
+logits take memory."""
 BITWISE_ROWS = 8
 BITWISE_BUCKET = 256
-
-
-class TorchSequence:
-    """A sequence's cache and the tokens it holds."""
-
-    def __init__(self, cache: Slots | Snapshots, bitwise: bool) -> None:
-        self.cache = cache
-        self.bitwise = bitwise
-        self.tokens: list[int] = []
-        self.scored: list[int] = []
 
 
 def _own(sequence: CachedSequence) -> TorchSequence:
@@ -100,88 +94,114 @@ class TorchTarget:
         del sequence.tokens[kept:]
         return kept
 
+    @torch.inference_mode()
+    def fork(self, sequence: CachedSequence, length: int) -> TorchSequence:
+        own = _own(sequence)
+        forked = self.open(bitwise=own.bitwise)
+        if not own.bitwise:
+            forked.tokens = own.tokens[:length]
+            forked.cache = own.cache.fork(len(forked.tokens))
+            del forked.tokens[forked.cache.truncate(len(forked.tokens)) :]
+        return forked
+
     def prefill(
         self,
         sequence: CachedSequence,
         tokens: Sequence[int],
         progress: Callable[[int], None] | None = None,
     ) -> None:
-        done = self.rewind(sequence, tokens)
+        own, done = _own(sequence), self.rewind(sequence, tokens)
         while done < len(tokens):
             chunk = list(tokens[done : done + PREFILL_CHUNK])
-            self._forward(
-                _own(sequence), chunk, None, len(sequence.tokens) + len(chunk), keep_logits=1
-            )
-            self.commit(sequence, range(len(chunk)))
+            self._run([Part(own, chunk, None, done + len(chunk))], keep_logits=1)
+            self.commit(own, range(len(chunk)))
             done += len(chunk)
             if progress is not None:
                 progress(done)
 
     def score(self, batch: Sequence[Rows]) -> list[LogitArray]:
-        """One pass a sequence; see Target.score."""
-        return [self._score(rows) for rows in batch]
+        """As few passes as the rows fit in, but one for each `bitwise` sequence and, where the
+        model cannot run several together, for any; see Target.score."""
+        parts = [self._prepare(rows) for rows in batch]
+        answers: dict[int, LogitArray] = {}
+        try:
+            for group in self._passes(parts):
+                logits, row = self._run([parts[i] for i in group]), 0
+                for i in group:
+                    answers[i] = logits[row : row + len(batch[i].tokens)]
+                    row += len(parts[i].tokens)
+        except BaseException:
+            for part in parts:  # also those of passes that did not fail: nobody will commit them
+                self.commit(part.sequence, [])
+            raise
+        return [answers[i] for i in range(len(batch))]
 
-    def _score(self, rows: Rows) -> LogitArray:
-        sequence = _own(rows.sequence)
-        tokens, count = list(rows.tokens), len(rows.tokens)
-        visible = len(sequence.tokens) + count
-        if sequence.bitwise:
-            if not rows.is_chain:
+    def _prepare(self, rows: Rows) -> Part:
+        own, tokens = _own(rows.sequence), list(rows.tokens)
+        parents = None if rows.is_chain else rows.parents
+        visible = len(own.tokens) + len(tokens)
+        if own.bitwise:
+            if parents is not None:
                 raise ForedraftError("Exactness 'bitwise' verifies chains, not trees of drafts.")
             visible = -(-visible // BITWISE_BUCKET) * BITWISE_BUCKET
-            tokens += [tokens[-1]] * (BITWISE_ROWS - count)
-        parents = None if rows.is_chain else rows.parents
-        logits = self._forward(sequence, tokens, parents, visible, keep_logits=0)
-        sequence.scored = list(rows.tokens)
-        return logits[:count]
+            tokens += tokens[-1:] * (BITWISE_ROWS - len(tokens))
+        return Part(own, tokens, parents, visible)
+
+    def _passes(self, parts: Sequence[Part]) -> list[list[int]]:
+        """Which parts run together."""
+        free = [i for i, part in enumerate(parts) if not part.sequence.bitwise]
+        if len(free) < 2 or not self._mixes:
+            return [[i] for i in range(len(parts))]
+        passes = [[i] for i in range(len(parts)) if parts[i].sequence.bitwise]
+        size = PASS_ROWS
+        for i in free:
+            size += len(parts[i].tokens)
+            if size > PASS_ROWS:
+                passes.append([])
+                size = len(parts[i].tokens)
+            passes[-1].append(i)
+        return passes
+
+    @cached_property
+    def _mixes(self) -> bool:
+        """Measured once: sequences that share a pass must be answered as each is alone."""
+        if not (self._slots and may_suit(self.model)):
+            return False
+        tokens = [(7919 * i) % self.vocab_size for i in range(12)]
+        long, short = self.open(), self.open()
+        self.prefill(long, tokens[:5])
+        parts = [
+            self._prepare(Rows(short, tokens[5:8], (ROOT, 0, 0))),
+            self._prepare(Rows(long, tokens[8:])),
+        ]
+        alone = np.concatenate([self._run([part]) for part in parts])
+        try:
+            together = self._run(parts)
+        except Exception:  # the model's own code did not expect keys in pieces
+            return False
+        noise = torch.finfo(self.model.dtype).eps ** 0.5 * np.abs(alone).max()
+        return np.allclose(alone, together, rtol=0, atol=float(noise))
+
+    def _run(self, parts: Sequence[Part], keep_logits: int = 0) -> LogitArray:
+        """One pass; if it fails, each sequence's cache holds what it held, or less."""
+        held = sum(part.start for part in parts)
+        try:
+            return run(self.model, parts, self.context, keep_logits)
+        except BaseException as error:
+            for part in parts:
+                del part.sequence.tokens[part.sequence.cache.abort() :]
+            if isinstance(error, MemoryError | torch.OutOfMemoryError):
+                raise ForedraftError(
+                    f"{self.name} ran out of memory after {held} tokens; use a shorter prompt, a "
+                    "smaller model or --dtype bfloat16."
+                ) from error
+            raise
 
     @torch.inference_mode()
     def commit(self, sequence: CachedSequence, path: Sequence[int]) -> None:
         own = _own(sequence)
         own.tokens += [own.scored[row] for row in path]
         del own.tokens[own.cache.keep(path) :]
-
-    @torch.inference_mode()
-    def _forward(
-        self,
-        sequence: TorchSequence,
-        tokens: list[int],
-        parents: Sequence[int] | None,
-        visible: int,
-        keep_logits: int,
-    ) -> LogitArray:
-        """Logits [rows, V]; `keep_logits` 0 means of every row, else of that many last ones."""
-        start, device = len(sequence.tokens), self.model.device
-        if parents is None and sequence.bitwise:
-            # The model's own mask is left out where attention is plainly causal, which takes
-            # another kernel: other bits.
-            parents = range(ROOT, len(tokens) - 1)
-        depths = list(range(len(tokens))) if parents is None else depths_of(parents)
-        positions = torch.tensor([[min(start + depth, self.context - 1) for depth in depths]])
-        sequence.scored = tokens
-        sequence.cache.before(len(tokens), visible)
-        try:
-            out = self.model(
-                input_ids=torch.tensor([tokens], device=device),
-                position_ids=positions.to(device),
-                # None: the model's own causal mask is right for a chain, sliding windows included.
-                attention_mask=None
-                if parents is None
-                else tree_mask(self.model, start, parents, visible),
-                cache=sequence.cache.cache,
-                use_cache=True,
-                logits_to_keep=keep_logits,
-            )
-        except BaseException as error:
-            del sequence.tokens[sequence.cache.abort() :]
-            if isinstance(error, MemoryError | torch.OutOfMemoryError):
-                raise ForedraftError(
-                    f"{self.name} ran out of memory after {start} tokens; use a shorter prompt, a "
-                    "smaller model or --dtype bfloat16."
-                ) from error
-            raise
-        logits: LogitArray = out.logits[0].to(torch.float32).cpu().numpy()
-        return logits
 
     @cached_property
     def bit_stable(self) -> bool:
