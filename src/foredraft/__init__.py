@@ -13,9 +13,10 @@ from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
 from foredraft.core.stats import Stats
 from foredraft.core.types import Draft, Exactness
-from foredraft.engine.generator import Generator, Result, Token
+from foredraft.engine.generator import Generator
 from foredraft.engine.load import load
 from foredraft.engine.request import Request
+from foredraft.engine.result import Token
 
 if TYPE_CHECKING:
     from foredraft.engine.hook import generate
@@ -28,7 +29,6 @@ __all__ = [
     "ForedraftError",
     "Generator",
     "Request",
-    "Result",
     "SamplingParams",
     "Stats",
     "Token",

@@ -11,9 +11,10 @@ from pydantic import Field
 from foredraft.cli.bar import Bar
 from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
-from foredraft.engine.generator import Generator, Result
+from foredraft.engine.generator import Generator
 from foredraft.engine.load import load
 from foredraft.engine.request import Prompt, Request
+from foredraft.engine.result import Result
 from foredraft.targets.base import Progress
 from foredraft.targets.hub import KNOWN
 

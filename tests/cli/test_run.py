@@ -7,8 +7,8 @@ import pytest
 
 from foredraft.cli.summary import as_object
 from foredraft.core.errors import ForedraftError
-from foredraft.engine.generator import Result, Token
 from foredraft.engine.request import Request
+from foredraft.engine.result import Result, Token
 from tests.cli.parrot import SAYS, Parrot, loader
 
 RESULT = [

@@ -15,10 +15,11 @@ from foredraft.core.tree import followed
 from foredraft.core.types import Draft
 from foredraft.drafters.model import ModelDrafter
 from foredraft.drafters.ngram import NgramDrafter
-from foredraft.engine.adaptive import Adaptive, Means
+from foredraft.engine.adaptive import Adaptive
 from foredraft.engine.control import Controller, Fixed, Outcome
 from foredraft.engine.prices import Prices
 from foredraft.engine.record import Arm
+from foredraft.engine.turn import Means
 
 Curve = Callable[[int], float]
 JAGGED = (1, 1.43, 1.72, 1.45, 1.88, 2.12, 2.36, 2.6, 2.75, 2.9, 3, 3.13, 3.13, 3.14, 3.14, 3.14)

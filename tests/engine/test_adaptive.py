@@ -5,10 +5,11 @@ from statistics import geometric_mean, mean
 import pytest
 
 from foredraft.core.types import Draft
-from foredraft.engine.adaptive import Adaptive, Means
+from foredraft.engine.adaptive import Adaptive
 from foredraft.engine.control import Outcome
 from foredraft.engine.prices import Prices
 from foredraft.engine.record import Arm
+from foredraft.engine.turn import Means
 from tests.engine.market import CURVES, Copying, Model, World
 
 TOKENS = 400

@@ -5,6 +5,7 @@ The texts are half as many as there (n = 1,500), so what fails here fails there.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -18,12 +19,11 @@ from foredraft.drafters.base import Drafter, GoOn
 from foredraft.drafters.model import ModelDrafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.engine import loop
-from foredraft.engine.generator import Generator, Result, Token
+from foredraft.engine.generation import Generation
+from foredraft.engine.generator import Generator
 from foredraft.engine.loop import LazyLaws, Round
 from foredraft.engine.reference import decode_plainly
 from foredraft.engine.request import Request
-from foredraft.engine.text import TextStream
-from foredraft.targets.base import CachedSequence
 from foredraft.targets.torch_hf import TorchSequence, TorchTarget
 from tests import tiny
 from tests.statistical.fit import FALSE_ALARM
@@ -159,22 +159,16 @@ def bonus_at_temperature_one(patch: pytest.MonkeyPatch) -> None:
 
 
 def end_missed_inside_a_run(patch: pytest.MonkeyPatch) -> None:
-    right = Generator._read
+    right = Generation.read
 
-    def read(
-        self: Generator,
-        done: Round,
-        request: Request,
-        sequence: TextSequence,
-        text: TextStream,
-        result: Result,
-    ) -> list[Token]:
+    def read(self: Generation, done: Round) -> int:
+        sequence = self.sequence
         eos, sequence.eos = sequence.eos, () if done.verdict.path else sequence.eos
-        fresh = right(self, done, request, sequence, text, result)
+        emitted = right(self, done)
         sequence.eos = eos
-        return fresh
+        return emitted
 
-    patch.setattr(Generator, "_read", read)
+    patch.setattr(Generation, "read", read)
 
 
 @pytest.mark.parametrize(
@@ -307,12 +301,18 @@ def test_other_noise_for_the_draft_costs_acceptance_alone(monkeypatch: pytest.Mo
 
 def test_a_hole_in_the_drafts_cache_costs_acceptance(monkeypatch: pytest.MonkeyPatch) -> None:
     """The draft never reads the token that it drafted last when the whole draft was kept."""
-    right = ModelDrafter._feed
+    right = ModelDrafter._drafting
 
-    def feed(self: ModelDrafter, cache: CachedSequence, tokens: Sequence[int]) -> LogitArray:
-        return right(self, cache, tokens[-1:] if len(tokens) == 2 else tokens)
+    def drafting(self: ModelDrafter, *wanted: Any) -> Any:
+        steps, logits = right(self, *wanted), None
+        while True:
+            try:
+                rows = steps.send(logits)
+            except StopIteration as done:
+                return done.value
+            logits = yield replace(rows, tokens=rows.tokens[-1:])
 
-    monkeypatch.setattr(ModelDrafter, "_feed", feed)
+    monkeypatch.setattr(ModelDrafter, "_drafting", drafting)
     text, acceptance = coupled_text(twin())
     assert text == reference()
     assert acceptance < 0.9

@@ -8,9 +8,10 @@ from typing import Self
 
 from foredraft.cli.bar import Bar
 from foredraft.cli.show import Screen
-from foredraft.engine.generator import Generator, Result
+from foredraft.engine.generator import Generator
 from foredraft.engine.loop import Round
 from foredraft.engine.request import Prompt, Request
+from foredraft.engine.result import Result
 
 
 class Patience:

@@ -13,8 +13,9 @@ from foredraft.cli.show import Screen
 from foredraft.cli.spread import with_settings
 from foredraft.cli.summary import details
 from foredraft.core.errors import ForedraftError
-from foredraft.engine.generator import Generator, Result
+from foredraft.engine.generator import Generator
 from foredraft.engine.request import Request
+from foredraft.engine.result import Result
 
 HELP = """\
 /reset  forget the conversation and begin anew

@@ -10,8 +10,9 @@ from typing import TextIO
 import typer
 
 from foredraft.cli.summary import as_object, legend, line
-from foredraft.engine.generator import Generator, Result, Token
+from foredraft.engine.generator import Generator
 from foredraft.engine.request import Request
+from foredraft.engine.result import Result, Token
 
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 # A model may write anything, escape sequences that take over the terminal included.

@@ -2,8 +2,9 @@
 
 import math
 
-from foredraft.engine.generator import Generator, Result
+from foredraft.engine.generator import Generator
 from foredraft.engine.request import Request
+from foredraft.engine.result import Result
 
 _ENDED = {"length": " (the limit)", "context": " (the context is full)", None: " (interrupted)"}
 

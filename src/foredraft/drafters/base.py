@@ -8,6 +8,8 @@ from foredraft.core.types import Draft
 
 GoOn = Callable[[Sequence[float]], bool]
 """(evidence of the tokens drafted so far) → whether to draft one more."""
+Wanted = tuple[TextSequence, int, GoOn | None]
+"""The arguments of one `propose`."""
 
 
 class Drafter(Protocol):
@@ -43,6 +45,9 @@ class CostlyDrafter(Drafter, Protocol):
     def propose(self, sequence: TextSequence, limit: int, go_on: GoOn | None = None) -> Draft:
         """As above; `go_on` is asked after each token but the last. The token asked about stays:
         dropping it would make its existence depend on itself, which biases the output."""
+
+    def propose_together(self, wanted: Sequence[Wanted]) -> list[Draft]:
+        """The same for several texts, whose drafts share the model's passes."""
 
 
 def is_costly(drafter: Drafter) -> TypeGuard[CostlyDrafter]:

@@ -1,6 +1,6 @@
 """A smaller model as the draft, with a cache of its own (Leviathan 2211.17192)."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -9,7 +9,7 @@ from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
 from foredraft.core.sequence import TextSequence
 from foredraft.core.types import Draft, FloatArray, LogitArray
-from foredraft.drafters.base import GoOn
+from foredraft.drafters.base import GoOn, Wanted
 from foredraft.targets.base import CachedSequence, Rollback, Rows, Target, shared_prefix
 
 _CATCH_UP = 64
@@ -67,6 +67,35 @@ class ModelDrafter:
         The evidence of a token is its probability under the draft model alone: at temperature 1,
         with no filter or penalty, it means the same in every request.
         """
+        (draft,) = self.propose_together([(sequence, limit, go_on)])
+        return draft
+
+    def propose_together(self, wanted: Sequence[Wanted]) -> list[Draft]:
+        drafting = [self._drafting(*one) for one in wanted]
+        drafts: dict[int, Draft] = {}
+        waiting: dict[int, Rows] = {}
+
+        def go_on(text: int, logits: LogitArray | None) -> None:
+            try:
+                waiting[text] = drafting[text].send(logits)
+            except StopIteration as done:
+                drafts[text] = done.value
+
+        for text in range(len(wanted)):
+            go_on(text, None)
+        while waiting:
+            batch, waiting = waiting, {}
+            for (text, rows), logits in zip(
+                batch.items(), self._draft.score(list(batch.values())), strict=True
+            ):
+                self._draft.commit(rows.sequence, range(len(rows.tokens)))
+                go_on(text, logits[-1])
+        return [drafts[text] for text in range(len(wanted))]
+
+    def _drafting(
+        self, sequence: TextSequence, limit: int, go_on: GoOn | None
+    ) -> Generator[Rows, LogitArray | None, Draft]:
+        """One text's draft: yields what the draft model is to read, gets the logits after it."""
         cache, start = self._opened(sequence)
         text = sequence.tokens[start:]
         kept = self._draft.rewind(cache, text[:-1])
@@ -77,9 +106,18 @@ class ModelDrafter:
         drafted: list[int] = []
         laws: list[FloatArray] = []
         evidence: list[float] = []
-        logits = self._catch_up(cache, text, kept)
+        # After a round kept whole two tokens are missing, the last drafted one, which the draft
+        # never saw as input, and the bonus; after a refusal it is the redrawn token alone.
+        if len(text) - kept > _CATCH_UP:
+            self._draft.prefill(cache, text[:-1])
+            kept = len(text) - 1
+        logits = yield Rows(cache, text[kept:])
         while True:
-            q = sequence.law(self._aligned(logits), drafted)
+            assert logits is not None
+            try:
+                q = sequence.law(self._aligned(logits), drafted)
+            except ForedraftError:  # all that a grammar allows here are rows the draft lacks
+                break
             position = len(sequence.tokens) + len(drafted)
             token = int(q.argmax()) if self._greedy else sequence.noise.draw_draft(position, q)
             drafted.append(token)
@@ -88,7 +126,7 @@ class ModelDrafter:
             # The unsure token stays: whether a token exists must not depend on that token.
             if len(drafted) == limit or not go_on(evidence):
                 break
-            logits = self._feed(cache, [token])
+            logits = yield Rows(cache, [token])
         one_hot = self._greedy or sequence.params.is_greedy
         return Draft.chain(drafted, None if one_hot else laws, self.name, evidence)
 
@@ -124,23 +162,6 @@ class ModelDrafter:
         allowed = params.allowed_tokens
         may_come = allowed is None or any(0 <= t < self._draft.vocab_size for t in allowed)
         return may_come and max(unread) < self._draft.vocab_size
-
-    def _catch_up(self, cache: CachedSequence, text: Sequence[int], kept: int) -> LogitArray:
-        """The logits after `text` [V], of which the cache holds the first `kept` tokens.
-
-        After a round kept whole two are missing, the last drafted one, which the draft never
-        saw as input, and the bonus; after a refusal it is the redrawn token alone.
-        """
-        if len(text) - kept > _CATCH_UP:
-            self._draft.prefill(cache, text[:-1])
-            kept = len(text) - 1
-        return self._feed(cache, text[kept:])
-
-    def _feed(self, cache: CachedSequence, tokens: Sequence[int]) -> LogitArray:
-        (logits,) = self._draft.score([Rows(cache, tokens)])
-        self._draft.commit(cache, range(len(tokens)))
-        last: LogitArray = logits[-1]
-        return last
 
     def _aligned(self, logits: LogitArray) -> LogitArray:
         """Logits over the target's vocabulary [V]; the two may differ in padding rows."""

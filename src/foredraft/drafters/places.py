@@ -63,18 +63,18 @@ class Places:
         tokens, size = self.tokens, len(self.tokens)
         return [
             (agreed, [tokens[place + i % (size - place)] for i in range(limit)])
-            for agreed, place in self._find(tokens)
+            for agreed, place in self.find(tokens)
         ]
 
     def after(self, ending: Sequence[int], limit: int) -> list[Copy]:
         """How these texts went on after `ending`, the latest first, each up to its END."""
         copies = []
-        for agreed, place in self._find(ending):
+        for agreed, place in self.find(ending):
             copy = self.tokens[place : place + limit]
             copies.append((agreed, copy[: copy.index(END)] if END in copy else copy))
         return copies
 
-    def _find(self, ending: Sequence[int]) -> list[tuple[int, int]]:
+    def find(self, ending: Sequence[int]) -> list[tuple[int, int]]:
         """(agreement, place) for some of the latest places after `ending`.
 
         The longest keys come first, so those are found that agree in most tokens.

@@ -57,6 +57,10 @@ class SuffixDrafter:
         self._least = least
         self._own: WeakKeyDictionary[TextSequence, Places] = WeakKeyDictionary()
 
+    def with_store(self, store: SuffixStore | None) -> "SuffixDrafter":
+        """The same way of drafting, from other answers."""
+        return SuffixDrafter(store, branching=self._branching, least=self._least)
+
     def propose(self, sequence: TextSequence, limit: int) -> Draft:
         own = self._own.setdefault(sequence, Places())
         own.extend(sequence.tokens[len(own) :])

@@ -6,16 +6,17 @@ dropped once it is drawn: whether a token is there may depend on those before it
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from foredraft.core.sequence import TextSequence
 from foredraft.core.speedup import expected_tokens
 from foredraft.core.tree import best_path, likeliest, merge, path_chances, subtree
 from foredraft.core.types import Draft
-from foredraft.drafters.base import CostlyDrafter, is_costly
+from foredraft.drafters.base import CostlyDrafter, GoOn, is_costly
 from foredraft.engine.control import Decision, Option, Outcome
+from foredraft.engine.goodput import shares
 from foredraft.engine.prices import Prices
 from foredraft.engine.record import Arm, Record
+from foredraft.engine.turn import Ask, Means, Setting, Turn
 
 _FREE_REACH = 31
 """The most tokens asked of a free drafter in a round: its answer takes host time all the same."""
@@ -37,27 +38,6 @@ _UNPROVEN = 0.6
 _BEST = "the most tokens for its time"
 _TRIED = "a model is tried, to see whether it pays by now"
 
-Choice = tuple[Option, Draft]
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What this request's passes may hold: `trees`, and a sampled draft only `whole`."""
-
-    trees: bool
-    whole: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A costly drafter that was asked this round: the best part of its draft, whether it had much
-    to read first (its time then says nothing about a token's), and whether its draft was used."""
-
-    record: Record
-    option: Option
-    reading: bool
-    used: bool
-
 
 class Adaptive:
     """Takes, each round, the option with the most tokens above what its time brings on average.
@@ -65,6 +45,7 @@ class Adaptive:
     Plain decoding is always an option. Free drafters are asked every round and judged by the text
     whether or not they were used, so nothing about them needs probing. A drafter that runs a model
     is asked where it should pay, and else now and then, within a budget of 1 % of the time.
+    Several texts decide a pass together: see Together.
     """
 
     def __init__(self, arms: Sequence[Arm], prices: Prices, means: Means) -> None:
@@ -72,142 +53,201 @@ class Adaptive:
         self._paid = [(arm.drafter, Record(arm)) for arm in arms if is_costly(arm.drafter)]
         self._prices = prices
         self._means = means
-        self._budget = _CREDIT * prices.verify(1)
+        self._budget: float | None = None
         self._tokens, self._seconds = 1.0, prices.verify(1)
         self._verified = Draft.chain([])
-        self._asked: Asked | None = None
+        self._asked: tuple[Record, Option, bool, bool] | None = None
         self.decision: Decision | None = None
 
     def propose(self, sequence: TextSequence, limit: int) -> Draft:
         rate = max(1 / self._prices.verify(1), self._tokens / self._seconds)
-        choices = self._free_choices(sequence, limit, rate)
-        options = [option for option, _ in choices]
-        best, self._verified = max(choices, key=lambda choice: choice[0].gain(rate))
-        why, self._asked = _BEST, None
-        for drafter, record in self._paid if limit else ():
-            reading = drafter.unread(sequence) > _UNREAD
-            alpha = min(record.acceptance, _UNPROVEN if reading else 1.0)
-            option = self._estimate(drafter, record, alpha, limit, rate)
-            options.append(option)
-            loss = (best.gain(rate) - option.gain(rate)) / rate
-            if not self._may_ask(drafter, record, sequence, loss):
-                continue
-            why = _BEST if loss < 0 else _TRIED
-            asked, offer = self._ask(drafter, record, sequence, limit, rate)
-            if used := self._binding(offer) or asked.gain(rate) > best.gain(rate):
-                best, self._verified = asked, offer
-            self._asked = Asked(record, asked, reading, used)
-            break
-        self.decision = Decision(tuple(options), best, rate, why)
-        return self._verified
+        setting = Setting(self._prices, rate)
+        turn = self.begin(sequence, limit, setting)
+        (count,) = shares([turn.reached], setting.seconds, rate)
+        self.take(turn, count, setting)
+        ask = self.wish(turn, setting)
+        if ask is not None:
+            draft = ask.drafter.propose(sequence, ask.limit, ask.go_on)
+            self.weigh(turn, ask, draft, setting)
+        return self.settle(turn, setting, ask)
+
+    def observe(self, outcome: Outcome) -> None:
+        emitted, seconds = len(outcome.emitted), outcome.draft_s + outcome.verify_s
+        self._prices.observe_verify(1 + len(self._verified), outcome.verify_s)
+        if self._asked is not None and not self._asked[2]:
+            record = self._asked[0]
+            self._prices.observe_draft(
+                record.drafter.name, len(record.offer or ()), outcome.draft_s
+            )
+        self._tokens = _MEMORY * self._tokens + emitted
+        self._seconds = _MEMORY * self._seconds + seconds
+        self.learn(outcome, alone=True)
+
+    # A round in its parts, for one text alone or for each of several in one pass.
+
+    def begin(self, sequence: TextSequence, limit: int, setting: Setting) -> Turn:
+        """Ask the free drafters; what they offer, best first."""
+        for record in self._free:
+            record.offer = record.drafter.propose(sequence, min(limit, _FREE_REACH))
+        offers = [(r.offer, r.chances(r.offer)) for r in self._free if r.offer]
+        if self._means.trees and setting.trees and len(offers) > 1:
+            offers = [merge([draft for draft, _ in offers], [odds for _, odds in offers])]
+        turns = [self._ranked(sequence, limit, draft, odds, setting) for draft, odds in offers]
+        nothing = Turn(sequence, limit, Draft.chain([]), [], [])
+        return max(turns, key=lambda turn: self._best(turn, setting)[1], default=nothing)
+
+    def take(self, turn: Turn, count: int, setting: Setting) -> None:
+        """Verify the `count` most worthwhile tokens of the free offer."""
+        plain = Option("none", 0, 1.0, setting.seconds(0))
+        turn.options = [plain]
+        if turn.order:
+            tokens = 1 + sum(turn.reached[:count])
+            turn.options.append(Option(turn.draft.source, count, tokens, setting.seconds(count)))
+        turn.chosen = turn.options[-1] if count else plain
+        turn.draft = subtree(turn.draft, turn.order[:count])
+        turn.reached = turn.reached[:count]
+
+    def would_ask(self, turn: Turn, setting: Setting) -> bool:
+        """Whether a costly drafter should pay this round."""
+        best = turn.chosen.gain(setting.rate) if turn.chosen else 0.0
+        estimates = (self._estimate(*paid, turn, setting) for paid in self._paid if turn.limit)
+        return any(option.gain(setting.rate) > best for option, _ in estimates)
+
+    def wish(self, turn: Turn, setting: Setting) -> Ask | None:
+        """The costly drafter to ask this round, if any."""
+        assert turn.chosen is not None
+        if self._budget is None:
+            self._budget = _CREDIT * setting.prices.verify(setting.sequences) / setting.sequences
+        best = turn.chosen.gain(setting.rate)
+        for drafter, record in self._paid if turn.limit else ():
+            option, reading = self._estimate(drafter, record, turn, setting)
+            turn.options.append(option)
+            loss = (best - option.gain(setting.rate)) / setting.rate
+            if self._may_ask(drafter, record, turn.sequence, loss, setting):
+                why = _BEST if loss < 0 else _TRIED
+                go_on = self._worth_more(drafter, record, setting)
+                limit = min(turn.limit, _PAID_REACH)
+                return Ask(drafter, record, limit, go_on, reading, why)
+        return None
+
+    def weigh(self, turn: Turn, ask: Ask, offer: Draft, setting: Setting) -> None:
+        """Judge what a costly drafter drafted; it is there now, so only its rows cost anything."""
+        assert turn.chosen is not None
+        ask.record.offer = offer
+        odds = ask.record.chances(offer)
+        found = self._ranked(turn.sequence, turn.limit, offer, odds, setting)
+        count, gain = self._best(found, setting)
+        tokens = 1 + sum(found.reached[:count])
+        asked = Option(offer.source, count, tokens, setting.seconds(count))
+        # The pass may hold more rows of others by now than when the free offer was taken.
+        dearer = setting.seconds(len(turn.draft)) - setting.seconds(0)
+        free = turn.chosen.tokens - 1 - setting.rate * dearer
+        binding = offer.q is not None and self._means.whole  # its tokens were drawn; q judges them
+        if used := binding or gain > free:
+            turn.chosen = asked
+            turn.draft = offer if binding else subtree(offer, found.order[:count])
+        self._asked = (ask.record, asked, ask.reading, used)
+
+    def settle(self, turn: Turn, setting: Setting, ask: Ask | None) -> Draft:
+        """The draft that was decided on."""
+        assert turn.chosen is not None
+        if ask is None:
+            self._asked = None
+        self._verified = turn.draft
+        why = _BEST if ask is None else ask.why
+        self.decision = Decision(tuple(turn.options), turn.chosen, setting.rate, why)
+        return turn.draft
+
+    def learn(self, outcome: Outcome, alone: bool) -> None:
+        """What the round says about this text's drafters; `alone` it says what they cost as well.
+
+        A round of several texts gives each its share of the time to spend on trying.
+        """
+        seconds = (outcome.draft_s + outcome.verify_s) / outcome.sequences
+        self._budget = min((self._budget or 0) + _SHARE * seconds, 2 * self._prices.verify(1))
+        if self._asked is not None:
+            record, option, reading, used = self._asked
+            if alone and record.offer and not reading:
+                # Where its draft was not used, what it promised.
+                tokens = len(outcome.emitted) if used else option.tokens
+                verify_s = outcome.verify_s if used else option.seconds
+                record.spent(tokens, outcome.draft_s + verify_s)
+        for record in (*self._free, *(record for _, record in self._paid)):
+            record.learn(outcome.emitted)
+
+    def _ranked(
+        self,
+        sequence: TextSequence,
+        limit: int,
+        draft: Draft,
+        chances: Sequence[float],
+        setting: Setting,
+    ) -> Turn:
+        """A draft's nodes in the order in which more and more of it are verified."""
+        reached = path_chances(draft, chances)
+        trees = self._means.trees and setting.trees
+        order = likeliest(reached) if trees else best_path(draft, chances)
+        order = order[:limit]
+        return Turn(sequence, limit, draft, order, [reached[node] for node in order])
+
+    def _best(self, turn: Turn, setting: Setting) -> tuple[int, float]:
+        """How much of a draft is worth its rows, and the gain over a plain round."""
+        (count,) = shares([turn.reached], setting.seconds, setting.rate)
+        dearer = setting.seconds(count) - setting.seconds(0)
+        return count, sum(turn.reached[:count]) - setting.rate * dearer
 
     def _may_ask(
-        self, drafter: CostlyDrafter, record: Record, sequence: TextSequence, loss: float
+        self,
+        drafter: CostlyDrafter,
+        record: Record,
+        sequence: TextSequence,
+        loss: float,
+        setting: Setting,
     ) -> bool:
         """Whether to ask a costly drafter that should lose `loss` seconds, or gain if negative."""
-        reading = self._reading(drafter, sequence)
+        reading = setting.prices.read(drafter.name) * max(0, drafter.unread(sequence) - 1)
         if loss < 0:
             worth = reading <= record.missed
             record.missed -= 0.0 if worth else _READY * loss
             return worth
         # Where tokens may be looked at and dropped, a look costs no more than one of them.
-        look = loss if self._means.whole else min(loss, self._prices.draft(drafter.name))
-        affordable = look + reading <= self._budget
-        self._budget -= look + reading if affordable else 0.0
-        return affordable
-
-    def observe(self, outcome: Outcome) -> None:
-        emitted, seconds = len(outcome.emitted), outcome.draft_s + outcome.verify_s
-        self._prices.observe_verify(1 + len(self._verified), outcome.verify_s)
-        self._tokens = _MEMORY * self._tokens + emitted
-        self._seconds = _MEMORY * self._seconds + seconds
-        self._budget = min(self._budget + _SHARE * seconds, 2 * self._prices.verify(1))
-        if self._asked is not None:
-            self._settle(self._asked, outcome)
-        for record in (*self._free, *(record for _, record in self._paid)):
-            record.learn(outcome.emitted)
-
-    def _settle(self, asked: Asked, outcome: Outcome) -> None:
-        """What asking a costly drafter brought; where its draft was not used, what it promised."""
-        record = asked.record
-        if not record.offer or asked.reading:
-            return
-        self._prices.observe_draft(record.drafter.name, len(record.offer), outcome.draft_s)
-        tokens = len(outcome.emitted) if asked.used else asked.option.tokens
-        verify_s = outcome.verify_s if asked.used else asked.option.seconds
-        record.spent(tokens, outcome.draft_s + verify_s)
-
-    def _free_choices(self, sequence: TextSequence, limit: int, rate: float) -> list[Choice]:
-        """Plain decoding and what the free drafters offer, each cut to its best part."""
-        choices = [(Option("none", 0, 1.0, self._prices.verify(1)), Draft.chain([]))]
-        for record in self._free:
-            record.offer = record.drafter.propose(sequence, min(limit, _FREE_REACH))
-        offers = [(r.offer, r.chances(r.offer)) for r in self._free if r.offer]
-        if self._means.trees and len(offers) > 1:
-            offers = [merge([draft for draft, _ in offers], [odds for _, odds in offers])]
-        return choices + [self._cut(draft, odds, rate, limit) for draft, odds in offers]
-
-    def _cut(self, draft: Draft, chances: Sequence[float], rate: float, limit: int) -> Choice:
-        """The part of a draft that is worth its rows: the likeliest n nodes, for the best n."""
-        reached = path_chances(draft, chances)
-        order = likeliest(reached) if self._means.trees else best_path(draft, chances)
-        tokens, best = 1.0, Option(draft.source, 0, 1.0, self._prices.verify(1))
-        for n, node in enumerate(order[:limit], 1):
-            tokens += reached[node]
-            option = Option(draft.source, n, tokens, self._prices.verify(1 + n))
-            best = max(best, option, key=lambda option: option.gain(rate))
-        return best, subtree(draft, order[: best.drafted])
+        look = loss if self._means.whole else min(loss, setting.draft(drafter.name))
+        left = (self._budget or 0) - look - reading
+        if left >= 0:
+            self._budget = left
+        return left >= 0
 
     def _estimate(
-        self,
-        drafter: CostlyDrafter,
-        record: Record,
-        alpha: float,
-        limit: int,
-        rate: float,
-    ) -> Option:
-        """The best draft length of a drafter whose draft is not known before it is paid for."""
-        name, price = drafter.name, self._prices.draft(drafter.name)
+        self, drafter: CostlyDrafter, record: Record, turn: Turn, setting: Setting
+    ) -> tuple[Option, bool]:
+        """The best draft length of a drafter whose draft is not known before it is paid for, and
+        whether it has much to read first."""
+        reading = drafter.unread(turn.sequence) > _UNREAD
+        alpha = min(record.acceptance, _UNPROVEN if reading else 1.0)
+        name, price = drafter.name, setting.draft(drafter.name)
         options = []
-        for gamma in range(1, min(limit, _PAID_REACH) + 1):
+        for gamma in range(1, min(turn.limit, _PAID_REACH) + 1):
             tokens = expected_tokens(alpha, gamma)
-            seconds = gamma * price + self._prices.verify(1 + gamma)
+            seconds = gamma * price + setting.seconds(gamma)
             options.append(Option(name, gamma, *record.realised(tokens, seconds)))
-        return max(options, key=lambda option: option.gain(rate))
+        return max(options, key=lambda option: option.gain(setting.rate)), reading
 
-    def _ask(
-        self,
-        drafter: CostlyDrafter,
-        record: Record,
-        sequence: TextSequence,
-        limit: int,
-        rate: float,
-    ) -> Choice:
-        """Draft for as long as the next tokens are worth their time; what of it is worth a row."""
-        price = self._prices.draft(drafter.name)
+    def _worth_more(self, drafter: CostlyDrafter, record: Record, setting: Setting) -> GoOn:
+        """Draft for as long as the next tokens are worth their time."""
 
         def go_on(evidence: Sequence[float]) -> bool:
             reached, drafted = 1.0, len(evidence)
+            price = setting.draft(drafter.name)
             for one in evidence:
                 reached *= record.odds.chance(one)
-            gain, base = 0.0, self._prices.verify(1 + drafted)
+            gain, base = 0.0, setting.seconds(drafted)
             for more in range(1, _AHEAD + 1):
                 reached *= record.acceptance
                 gain += reached
-                cost = more * price + self._prices.verify(1 + drafted + more) - base
-                if gain > rate * cost:
+                cost = more * price + setting.seconds(drafted + more) - base
+                if gain > setting.rate * cost:
                     return True
+            setting.company.count = max(1, setting.company.count - 1)
             return False
 
-        draft = drafter.propose(sequence, min(limit, _PAID_REACH), go_on)
-        record.offer = draft
-        option, worth = self._cut(draft, record.chances(draft), rate, limit)
-        return (option, draft if self._binding(draft) else worth)
-
-    def _binding(self, draft: Draft) -> bool:
-        """Whether a draft must be verified as it is: its tokens were drawn, and q judges them."""
-        return draft.q is not None and self._means.whole
-
-    def _reading(self, drafter: CostlyDrafter, sequence: TextSequence) -> float:
-        """Seconds until the drafter has read the text it has not seen yet."""
-        return self._prices.read(drafter.name) * max(0, drafter.unread(sequence) - 1)
+        return go_on

@@ -24,6 +24,9 @@ _PATIENCE_S = 15.0
 _USUAL = 8
 """Row counts up to this are the ones that rounds have: they are measured again first."""
 _DRAFTED = 4
+SEQUENCES = (2, 4, 8, 16, 32)
+_TOGETHER = 3
+_SHORT = 16
 
 
 def prices_of(
@@ -51,6 +54,46 @@ def prices_of(
     prices = Prices(verify, drafts, path, {name: read for name, (_, read) in tokens.items()})
     prices.keep(always=True)
     return prices
+
+
+def measure_together(
+    target: Target, prices: Prices, most: int, progress: Progress | None = None
+) -> None:
+    """Add to the prices what passes over one row of each of several sequences cost.
+
+    Told as a factor to as many rows of one sequence, measured in turns.
+    """
+    report = progress or (lambda what, done, total: None)
+    counts = [count for count in SEQUENCES if count < most] + [most] if most > 1 else []
+    prefix = _prefix(target)[:_SHORT]
+    alone = target.open()
+    target.prefill(alone, prefix)
+    several = [alone] + [target.fork(alone, len(prefix)) for _ in range(most - 1)]
+    factors: dict[int, float] = {}
+    for done, count in enumerate(counts):
+        report(f"Measuring {count} texts together", done, len(counts))
+        ratios = []
+        for _ in range(_TOGETHER):
+            one = _timed(target, [Rows(alone, [prefix[i % len(prefix)] for i in range(count)])])
+            for sequence in several[:count]:
+                target.prefill(sequence, prefix)
+            many = _timed(target, [Rows(sequence, prefix[:1]) for sequence in several[:count]])
+            ratios.append(many / one)
+        factors[count] = median(ratios)
+    report("Measuring texts together", len(counts), max(1, len(counts)))
+    prices.measured_together(factors)
+    prices.keep(always=True)
+    for sequence in several:
+        target.rewind(sequence, [])
+
+
+def _timed(target: Target, batch: list[Rows]) -> float:
+    begun = time.perf_counter()
+    target.score(batch)
+    spent = time.perf_counter() - begun
+    for rows in batch:
+        target.commit(rows.sequence, [])
+    return spent
 
 
 def _prefix(target: Target) -> list[int]:

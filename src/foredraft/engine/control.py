@@ -36,11 +36,12 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a round emitted and what it took."""
+    """What a round emitted and what it took, drafts and pass shared by `sequences` texts."""
 
     emitted: Sequence[int]
     draft_s: float
     verify_s: float
+    sequences: int = 1
 
 
 class Controller(Protocol):

@@ -1,69 +1,29 @@
 """Text from a target and a drafter: the object most users hold."""
 
-import secrets
 import time
 from collections.abc import Callable, Iterator
 from collections.abc import Generator as PyGenerator
-from dataclasses import dataclass, field
 from operator import index
 from pathlib import Path
 from statistics import median
 
-import numpy as np
-
 from foredraft.core.errors import ForedraftError
-from foredraft.core.noise import Noise
-from foredraft.core.sequence import TextSequence
-from foredraft.core.stats import Stats
 from foredraft.core.types import Exactness
 from foredraft.drafters.base import Drafter
 from foredraft.drafters.none import NoDrafter
-from foredraft.engine.adaptive import Adaptive, Means
+from foredraft.engine.adaptive import Adaptive
 from foredraft.engine.calibrate import prices_of
 from foredraft.engine.control import Controller, Fixed
+from foredraft.engine.generation import Generation
 from foredraft.engine.loop import Cycle, Round
 from foredraft.engine.prices import Prices
 from foredraft.engine.record import Arm
 from foredraft.engine.request import Prompt, Request
-from foredraft.engine.text import TextStream
+from foredraft.engine.result import Result, Token
+from foredraft.engine.turn import Means
 from foredraft.targets.base import CachedSequence, Progress, Rollback, Rows, Target
 
 _PLAIN_STEPS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """One emitted token: its id, the text it makes safe to show, and whether it was drafted.
-
-    `logprob`, `top_logprobs` (id → logprob) and `rank` (1 is the likeliest) come from p, the law
-    the token was chosen from; None unless the request asks for logprobs. `drafter` is whose token
-    it was.
-    """
-
-    id: int
-    text: str
-    from_draft: bool
-    logprob: float | None = None
-    top_logprobs: dict[int, float] | None = None
-    rank: int | None = None
-    drafter: str | None = None
-
-
-@dataclass(slots=True)
-class Result:
-    """A finished (or abandoned) generation. `finish_reason` is eos, stop, length or context."""
-
-    text: str = ""
-    tokens: list[Token] = field(default_factory=list)
-    finish_reason: str | None = None
-    seed: int = 0
-    stats: Stats = field(default_factory=Stats)
-    plain_step_s: float | None = None
-
-    @property
-    def speedup(self) -> float | None:
-        """Decode speed over plain decoding at `plain_step_s` a token; None if that is unknown."""
-        return None if self.plain_step_s is None else self.stats.tokens_per_s * self.plain_step_s
 
 
 class Stream(Iterator[Token]):
@@ -139,12 +99,14 @@ class Generator:
         Raises ForedraftError at once for a prompt or setting that cannot work.
         """
         request = request or Request()
-        ids = self.encode(prompt)
-        self._check(ids, request)
-        seed = secrets.randbits(32) if request.seed is None else request.seed
-        result = Result(seed=seed, stats=Stats(prompt_tokens=len(ids)))
-        tokens = self._run(ids, request, result, progress, watch or (lambda done: None))
-        return Stream(tokens, result, tokens.close)
+        if request.draft_len and len(self.drafters) > 1:
+            raise ForedraftError(
+                f"draft_len (γ) is {request.draft_len}, which fixes one drafter's draft, but there "
+                "are several; name one drafter, or leave draft_len out and it is chosen each round."
+            )
+        generation = Generation(self.target, self.encode(prompt), request)
+        tokens = self._run(generation, request, progress, watch or (lambda done: None))
+        return Stream(tokens, generation.result, tokens.close)
 
     def encode(self, prompt: Prompt) -> list[int]:
         """The token ids of a prompt: text, ids, or chat messages through the model's template."""
@@ -159,33 +121,6 @@ class Generator:
                 "The prompt is neither text, token ids alone nor chat messages alone; give one."
             ) from error
 
-    def _check(self, ids: list[int], request: Request) -> None:
-        context = self.target.context
-        if not ids:
-            raise ForedraftError("The prompt is empty; give at least one character.")
-        if max(ids) >= self.target.vocab_size or min(ids) < 0:
-            raise ForedraftError("The prompt holds a token id outside the model's vocabulary.")
-        if len(ids) >= context:
-            raise ForedraftError(
-                f"The prompt has {len(ids)} tokens, but {self.target.name} has a context of "
-                f"{context}; shorten the prompt or use a model with a longer context."
-            )
-        if request.draft_len and len(self.drafters) > 1:
-            raise ForedraftError(
-                f"draft_len (γ) is {request.draft_len}, which fixes one drafter's draft, but there "
-                "are several; name one drafter, or leave draft_len out and it is chosen each round."
-            )
-        if (request.draft_len or 0) >= context:
-            raise ForedraftError(
-                f"draft_len (γ) is {request.draft_len}, more than {self.target.name}'s context of "
-                f"{context} can hold; 2 to 16 is usual."
-            )
-        if request.exactness is Exactness.BITWISE and not self.target.bit_stable:
-            raise ForedraftError(
-                f"{self.target.name} gives different bits for different groupings of rows here, "
-                "so exactness 'bitwise' cannot be promised; use 'coupled' or another --dtype."
-            )
-
     def _open(self, bitwise: bool) -> CachedSequence:
         if self._cache is None or self._cache[0] != bitwise:
             self._cache = (bitwise, self.target.open(bitwise=bitwise))
@@ -193,41 +128,28 @@ class Generator:
 
     def _run(
         self,
-        ids: list[int],
+        generation: Generation,
         request: Request,
-        result: Result,
         progress: Callable[[int], None] | None,
         watch: Callable[[Round], None],
     ) -> PyGenerator[Token, None, None]:
         controller = self._controller(request)
         begun = time.perf_counter()
-        stats, text = result.stats, TextStream(self.target.tokenizer, request.stop)
-        noise = Noise(result.seed, request.exactness is not Exactness.DISTRIBUTION)
-        eos = frozenset() if request.ignore_eos else self.target.tokenizer.eos_ids
-        sequence = TextSequence(ids, request.params, noise, eos)
+        result, sequence = generation.result, generation.sequence
         cache = self._open(request.exactness is Exactness.BITWISE)
-        cycle = Cycle(self.target, controller, sequence, cache, request.exactness, stats)
-        fresh: list[Token] = []
-
-        def read(done: Round) -> int:
-            fresh[:] = self._read(done, request, sequence, text, result)
-            return len(fresh)
-
+        cycle = Cycle(self.target, controller, sequence, cache, request.exactness, result.stats)
         try:
-            self.target.prefill(cache, ids[:-1], progress)
-            stats.prefill_s = time.perf_counter() - begun
+            self.target.prefill(cache, sequence.tokens[:-1], progress)
+            result.stats.prefill_s = time.perf_counter() - begun
             while result.finish_reason is None:
-                left = request.max_new_tokens - (len(sequence.tokens) - sequence.prompt_length)
-                room = self.target.room(cache)
-                watch(cycle.round(max(0, min(left, room) - 1), read))
-                result.tokens += fresh
-                stats.total_s = time.perf_counter() - begun
-                yield from fresh
+                limit = min(generation.most, max(0, self.target.room(cache) - 1))
+                watch(cycle.round(limit, generation.read))
+                result.stats.total_s = time.perf_counter() - begun
+                yield from generation.fresh
                 # What the caller does with a token is not this engine's time.
-                begun = time.perf_counter() - stats.total_s
+                begun = time.perf_counter() - result.stats.total_s
             result.plain_step_s = self._plain_step(cycle)
         finally:
-            result.text = text.text
             for drafter in self.drafters:
                 drafter.close(sequence)
             for prices in self._prices.values():
@@ -243,37 +165,6 @@ class Generator:
             return Fixed(self.drafters[0], request.draft_len, trees=trees)
         means = Means(trees, whole=request.exactness is Exactness.DISTRIBUTION)
         return Adaptive(self._arms, self.calibrate(bitwise), means)
-
-    def _read(
-        self,
-        done: Round,
-        request: Request,
-        sequence: TextSequence,
-        text: TextStream,
-        result: Result,
-    ) -> list[Token]:
-        """The tokens of a round up to where the text ends, and why it ends there."""
-        fresh: list[Token] = []
-        for token, row in zip(done.emitted, done.rows, strict=True):
-            piece = text.push(token)
-            length = len(sequence.tokens) + len(fresh) + 1
-            if token in sequence.eos:
-                result.finish_reason = "eos"
-            elif text.stopped:
-                result.finish_reason = "stop"
-            elif length - sequence.prompt_length == request.max_new_tokens:
-                result.finish_reason = "length"
-            elif length == self.target.context:
-                result.finish_reason = "context"
-            if result.finish_reason is not None:
-                piece += text.finish()
-            from_draft = len(fresh) < len(done.verdict.path)
-            drafter = done.draft.source if from_draft else None
-            logprobs = _logprobs(done, row, token, request)
-            fresh.append(Token(token, piece, from_draft, *logprobs, drafter))
-            if result.finish_reason is not None:
-                break
-        return fresh
 
     def _plain_step(self, cycle: Cycle) -> float | None:
         """Seconds of one plain token here: a one-row pass, and choosing from its logits.
@@ -292,14 +183,3 @@ class Generator:
             self.target.commit(cycle.cache, [])
         choosing = cycle.stats.accept_s / max(1, cycle.stats.generated_tokens)
         return median(steps) + choosing if steps else None
-
-
-def _logprobs(
-    done: Round, row: int, token: int, request: Request
-) -> tuple[float | None, dict[int, float] | None, int | None]:
-    if request.logprobs is None:
-        return None, None, None
-    p = done.laws.reported(row)
-    top = np.argsort(-p, kind="stable")[: request.logprobs]
-    likeliest = {int(i): float(np.log(p[i])) for i in top if p[i] > 0}
-    return float(np.log(p[token])), likeliest, 1 + int(np.count_nonzero(p > p[token]))

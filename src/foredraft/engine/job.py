@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from foredraft.engine.generator import Result, Token
 from foredraft.engine.loop import Round
 from foredraft.engine.request import Request
+from foredraft.engine.result import Result, Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,8 @@ class Job:
         """Stop it within a round, from any thread; its last step says "cancelled"."""
         self._cancelled.set()
 
-    @property
-    def cancelled(self) -> bool:
-        return self._cancelled.is_set()
+    def ends(self, now: float) -> str | None:
+        """Why it has to end before its text does, if it has to; `now` as time.monotonic()."""
+        if self._cancelled.is_set():
+            return "cancelled"
+        return "timeout" if self.deadline is not None and now > self.deadline else None

@@ -98,28 +98,43 @@ class Cycle:
 
         `read` says how many of the emitted tokens count, since the text may end inside a run.
         """
-        with self._timed("draft_s") as drafting:
+        with timed(self.stats, "draft_s") as drafting:
             draft = self.controller.propose(self.sequence, limit)
-        with self._timed("verify_s") as verifying:
+        with timed(self.stats, "verify_s") as verifying:
             logits = self._verify(draft)
-        with self._timed("accept_s"):
-            laws = LazyLaws(self.sequence, logits, draft)
-            verdict = judge(laws, draft, self.sequence, self.exactness)
-        decision = self.controller.decision
-        done = Round(draft, verdict, laws, drafting.seconds, verifying.seconds, decision)
-        emitted = read(done)
-        with self._timed("verify_s"):
-            self._commit(done, emitted)
+        done, emitted = self.accept(draft, logits, drafting.seconds, verifying.seconds, read)
         self.controller.observe(Outcome(done.emitted[:emitted], done.draft_s, done.verify_s))
         return done
 
-    def _verify(self, draft: Draft) -> LogitArray:
+    def rows(self, draft: Draft) -> Rows:
+        """What verifies a draft: the last committed token, and the draft after it."""
         # A no-op but for targets that roll back by snapshot and owe their cache some tokens.
         self.target.prefill(self.cache, self.sequence.tokens[:-1])
         tokens = [self.sequence.tokens[-1], *draft.tokens]
-        parents = [ROOT, *(parent + 1 for parent in draft.parents)]
+        return Rows(self.cache, tokens, [ROOT, *(parent + 1 for parent in draft.parents)])
+
+    def accept(
+        self,
+        draft: Draft,
+        logits: LogitArray,
+        draft_s: float,
+        verify_s: float,
+        read: Callable[[Round], int],
+    ) -> tuple[Round, int]:
+        """Judge a verified draft and keep what counts of it: the round, and how many tokens."""
+        with timed(self.stats, "accept_s"):
+            laws = LazyLaws(self.sequence, logits, draft)
+            verdict = judge(laws, draft, self.sequence, self.exactness)
+        done = Round(draft, verdict, laws, draft_s, verify_s, self.controller.decision)
+        emitted = read(done)
+        with timed(self.stats, "verify_s"):
+            self._commit(done, emitted)
+        return done, emitted
+
+    def _verify(self, draft: Draft) -> LogitArray:
+        rows = self.rows(draft)
         begun = time.perf_counter()
-        (logits,) = self.target.score([Rows(self.cache, tokens, parents)])
+        (logits,) = self.target.score([rows])
         if len(draft) == 0:
             self.plain_steps.append(time.perf_counter() - begun)
         return logits
@@ -132,14 +147,16 @@ class Cycle:
         rejected = done.verdict.rejected if emitted == len(done.emitted) else 0
         self.stats.record(len(done.draft), accepted, rejected, emitted, done.draft.source)
 
-    @contextmanager
-    def _timed(self, name: str) -> Iterator[Lap]:
-        lap, begun = Lap(), time.perf_counter()
-        try:
-            yield lap
-        finally:
-            lap.seconds = time.perf_counter() - begun
-            setattr(self.stats, name, getattr(self.stats, name) + lap.seconds)
+
+@contextmanager
+def timed(stats: Stats, name: str) -> Iterator[Lap]:
+    """Add how long a part of a round takes to one of its times."""
+    lap, begun = Lap(), time.perf_counter()
+    try:
+        yield lap
+    finally:
+        lap.seconds = time.perf_counter() - begun
+        setattr(stats, name, getattr(stats, name) + lap.seconds)
 
 
 def judge(

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
+
 from foredraft.core.files import write_whole
 
 _WEIGHT = 0.1
@@ -21,7 +23,8 @@ class Prices:
     runs a model.
 
     The curve may be jagged; between measured row counts it is interpolated, beyond the last it is
-    taken to be proportional. `path` is where `keep` stores prices that have drifted.
+    taken to be proportional. `together[s]` is how much dearer the same rows are when they belong to
+    s sequences. `path` is where `keep` stores prices that have drifted.
     """
 
     def __init__(
@@ -30,16 +33,25 @@ class Prices:
         drafts: Mapping[str, float] | None = None,
         path: Path | None = None,
         reads: Mapping[str, float] | None = None,
+        together: Mapping[int, float] | None = None,
     ) -> None:
         self._verify = dict(sorted(verify.items()))
+        self._together = {1: 1.0} | dict(sorted((together or {}).items()))
         self._drafts = dict(drafts or {})
         self._reads = dict(reads or {})
         self._path = path
         self._seen: dict[int, int] = {}
         self._kept = self.to_dict()
 
-    def verify(self, rows: int) -> float:
-        """Seconds of a pass over `rows` rows."""
+    def verify(self, rows: int, sequences: int = 1) -> float:
+        """Seconds of a pass over `rows` rows in all, of `sequences` sequences."""
+        curve = self._rows(rows)
+        if sequences == 1:
+            return curve
+        known = list(self._together)
+        return curve * float(np.interp(sequences, known, [self._together[s] for s in known]))
+
+    def _rows(self, rows: int) -> float:
         if rows in self._verify:
             return self._verify[rows]
         counts = list(self._verify)
@@ -50,29 +62,46 @@ class Prices:
         slope = (self._verify[high] - self._verify[low]) / (high - low)
         return self._verify[low] + slope * (rows - low)
 
-    def draft(self, drafter: str) -> float:
-        """Seconds a drafted token; 0 for a drafter that was never priced."""
-        return self._drafts.get(drafter, 0.0)
+    def draft(self, drafter: str, sequences: int = 1) -> float:
+        """Seconds a drafted token; 0 for a drafter that was never priced. Of a pass that drafts a
+        token for each of several sequences it is one's share, growing as the target's passes do."""
+        alone = self._drafts.get(drafter, 0.0)
+        return alone * self.verify(sequences, sequences) / self.verify(1) / sequences
 
     def read(self, drafter: str) -> float:
         """Seconds a token of text that the drafter must read before it drafts."""
         return self._reads.get(drafter, self.draft(drafter))
 
-    def observe_verify(self, rows: int, seconds: float) -> None:
+    def observe_verify(self, rows: int, seconds: float, sequences: int = 1) -> None:
         """A pass was made. It says as much about the machine (a longer context, a busy neighbour)
-        as about this row count, so the whole curve learns from it too."""
+        as about this row count, so the whole curve learns from it too; how much dearer rows are in
+        several sequences is learned at the nearest count that was measured."""
+        ratio = seconds / self.verify(rows, sequences)
+        if sequences > 1:
+            nearest = min(self._together, key=lambda known: abs(known - sequences))
+            if nearest > 1:
+                self._together[nearest] *= _damped(ratio, _WEIGHT / 2)
         self._seen[rows] = self._seen.get(rows, _FIRST) + 1
-        ratio = seconds / self.verify(rows)
         whole = _damped(ratio, _WEIGHT / 2)
         own = _damped(ratio, max(_WEIGHT / 2, 1 / self._seen[rows]))
         self._verify = {count: price * whole for count, price in self._verify.items()}
-        self._verify[rows] = self.verify(rows) * own
+        self._verify[rows] = self._rows(rows) * own
         self._verify = dict(sorted(self._verify.items()))
 
-    def observe_draft(self, drafter: str, tokens: int, seconds: float) -> None:
-        """`tokens` tokens were drafted in `seconds`."""
+    def measured_together(self, factors: Mapping[int, float]) -> None:
+        """What was measured of passes that several sequences share."""
+        self._together = {1: 1.0} | dict(sorted(factors.items()))
+
+    @property
+    def knows_together(self) -> int:
+        """The most sequences in one pass whose price was measured."""
+        return max(self._together)
+
+    def observe_draft(self, drafter: str, tokens: int, seconds: float, sequences: int = 1) -> None:
+        """`tokens` tokens were drafted in `seconds`, for so many sequences together."""
         if tokens and self.draft(drafter):
-            self._drafts[drafter] *= _damped(seconds / tokens / self._drafts[drafter], _WEIGHT)
+            expected = tokens * self.draft(drafter, sequences)
+            self._drafts[drafter] *= _damped(seconds / expected, _WEIGHT)
 
     def curve(self, most: int) -> list[float]:
         """v(1) … v(most): each row count's price in plain steps."""
@@ -84,6 +113,7 @@ class Prices:
             "verify_s": {str(rows): seconds for rows, seconds in self._verify.items()},
             "draft_s": dict(self._drafts),
             "read_s": dict(self._reads),
+            "together": {str(count): factor for count, factor in self._together.items()},
         }
 
     @classmethod
@@ -91,7 +121,8 @@ class Prices:
         verify = {int(rows): float(seconds) for rows, seconds in saved["verify_s"].items()}
         if 1 not in verify or min(verify.values()) <= 0:
             raise ValueError("not a price list")
-        return cls(verify, saved["draft_s"], path, saved["read_s"])
+        together = {int(count): factor for count, factor in saved.get("together", {}).items()}
+        return cls(verify, saved["draft_s"], path, saved["read_s"], together)
 
     def keep(self, always: bool = False) -> None:
         """Store the prices if they have a path and differ from what is stored there.

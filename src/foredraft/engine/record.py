@@ -9,21 +9,35 @@ from foredraft.drafters.base import Drafter
 from foredraft.engine.odds import Odds, TextOdds
 
 _ALPHA = 0.7
-"""α of a drafter before its first outcome, counted as eight tokens."""
+"""α of a drafter before its first outcome, counted as eight tokens; of a text, that of those before
+it, counted the same."""
 _WEIGHT = 8.0
 _MEMORY = 0.98
+_LONG_MEMORY = 0.998
 _ROUNDS = 0.9
 
 
 @dataclass(slots=True)
 class Arm:
-    """A drafter and what its evidence has been worth in all texts of a Generator."""
+    """A drafter and what its tokens, and their evidence, have been worth in all texts so far."""
 
     drafter: Drafter
     odds: Odds = field(init=False)
+    kept: float = _ALPHA * _WEIGHT
+    judged: float = _WEIGHT
+
+    def learn(self, taken: bool) -> None:
+        self.kept = _LONG_MEMORY * self.kept + taken
+        self.judged = _LONG_MEMORY * self.judged + 1
 
     def __post_init__(self) -> None:
         self.odds = Odds(self.drafter.expected)
+
+    def like(self, drafter: Drafter) -> "Arm":
+        """An arm of another drafter of the same kind: what was learned of one holds for both."""
+        arm = Arm(drafter, self.kept, self.judged)
+        arm.odds = self.odds
+        return arm
 
 
 class Record:
@@ -37,7 +51,8 @@ class Record:
         self.odds = TextOdds(arm.odds)
         self.offer: Draft | None = None
         self.missed = 0.0
-        self._kept, self._judged = _ALPHA * _WEIGHT, _WEIGHT
+        self._arm = arm
+        self._kept, self._judged = _WEIGHT * arm.kept / arm.judged, _WEIGHT
         self._rounds = self._tokens = self._seconds = 0.0
 
     @property
@@ -58,6 +73,7 @@ class Record:
             self.odds.learn(evidence[node], taken)
             self._kept = _MEMORY * self._kept + taken
             self._judged = _MEMORY * self._judged + 1
+            self._arm.learn(taken)
         self.offer = None
 
     def spent(self, tokens: float, seconds: float) -> None:
