@@ -144,6 +144,14 @@ def test_a_folder_without_a_tokenizer(tmp_path):
         Tokenizer.from_folder(tmp_path)
 
 
+def test_an_empty_tokenizer_that_transformers_makes_up_is_refused(tmp_path):
+    """It read every prompt as nothing, and `run` went on with that."""
+    for kind in ("qwen2", "gemma3_text", "gpt_neox"):
+        (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
+        with pytest.raises(ForedraftError, match="has no tokenizer; it needs"):
+            Tokenizer.from_folder(tmp_path)
+
+
 def test_same_tokens(in_gguf, folder):
     """The GGUF pads its vocabulary; padding and a longer tail do not count."""
     padded, plain = in_gguf(), Tokenizer.from_folder(folder)

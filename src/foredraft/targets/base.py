@@ -21,13 +21,15 @@ class Rollback(StrEnum):
 class Capabilities:
     """What a target can do: rollback, trees, and the most rows of a sequence a pass may hold.
 
-    `cells` is how many tokens all sequences together may hold; None where memory alone decides.
+    `cells` is how many tokens all sequences together may hold, `sequences` how many there may be,
+    the branches of trees counted; None where memory alone decides.
     """
 
     rollback: Rollback
     trees: bool
     max_rows: int
     cells: int | None = None
+    sequences: int | None = None
 
 
 Progress = Callable[[str, int, int], None]

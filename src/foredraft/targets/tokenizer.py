@@ -72,6 +72,11 @@ class Tokenizer:
                 f"{folder} has no tokenizer that can be read ({first_line(error)}); it needs "
                 "tokenizer.json and tokenizer_config.json."
             ) from error
+        if set(hf.get_vocab().values()) <= set(hf.all_special_ids):
+            # Without files Transformers makes a tokenizer up that reads every text as nothing.
+            raise ForedraftError(
+                f"{folder} has no tokenizer; it needs tokenizer.json and tokenizer_config.json."
+            )
         return cls(hf, _folder_ends(folder))
 
     def save(self, folder: Path) -> None:
