@@ -216,6 +216,13 @@ BAD = '<tool_call>\n{"name": "f", "arguments": {\n</tool_call>'
         ("a <tool_cal", "a <tool_cal", []),
         (BAD, BAD, []),
         (F.replace('"f"', '"other"'), F.replace('"f"', '"other"'), []),
+        ('{"name": "f", "arguments": {"a": 1}}', "", [("f", {"a": 1})]),
+        ('```json\n{\n  "name": "g",\n  "arguments": {}\n}\n```', "", [("g", {})]),
+        ('{"name": "other", "arguments": {}}', '{"name": "other", "arguments": {}}', []),
+        ('{"name": "f", "arguments": {}} it is', '{"name": "f", "arguments": {}} it is', []),
+        ('```json\n{"a": 1}\n```', '```json\n{"a": 1}\n```', []),
+        ("```python\nx\n```", "```python\nx\n```", []),
+        ("", "", []),
         ("<tool_call>\n[1]\n</tool_call>", "<tool_call>\n[1]\n</tool_call>", []),
     ],
 )
