@@ -67,6 +67,11 @@ class Parrot:
     def open(self, *, bitwise=False):
         return Sequence()
 
+    def fork(self, sequence, length):
+        other = Sequence()
+        other.tokens = sequence.tokens[:length]
+        return other
+
     def room(self, sequence):
         return self.context - len(sequence.tokens)
 
@@ -103,7 +108,9 @@ class Steady(Generator):
     """γ is 5 unless it is set: what is shown must not hang on how fast the tests run."""
 
     def calibrate(self, bitwise=False, progress=None):
-        return Prices({1: 0.01, 8: 0.02})
+        prices = Prices({1: 0.01, 8: 0.02})
+        prices.measured_together({2: 1.0, 16: 1.0})
+        return prices
 
     def stream(self, prompt, request, progress=None, watch=None):
         if request.draft_len is None:

@@ -13,6 +13,8 @@ from foredraft.engine.scheduler import Scheduler
 from foredraft.server.app import create_app
 from foredraft.server.service import Service, Settings
 
+FIXED = {"mode": "ngram", "draft_len": 5}
+"""Drafts that do not hang on how fast the tests run."""
 ASK = [{"role": "user", "content": "hello"}]
 
 
@@ -60,8 +62,15 @@ class Served:
             assert time.monotonic() < end
             time.sleep(0.005)
 
-    def wait_running(self, count):
-        self.wait(lambda: self.service.scheduler.load.running == count)
+    def wait_busy(self):
+        self.wait(lambda: self.service.scheduler.load.running)
+
+    def wait_idle(self):
+        self.wait(lambda: self._idle(self.service.scheduler.load))
+
+    @staticmethod
+    def _idle(load):
+        return load.running == load.waiting == 0
 
 
 def error_of(reply, status):
@@ -78,7 +87,7 @@ def serving(generator, *, slots=16, queue=64, **settings):
     """Serve a generator; `settings` are those of the server."""
     scheduler = Scheduler(generator, slots=slots, queue=queue)
     service = Service(scheduler, Settings((generator.target.name,), **settings))
-    server = uvicorn.Server(uvicorn.Config(create_app(service), log_config=None))
+    server = uvicorn.Server(uvicorn.Config(create_app(service), log_config=None, lifespan="off"))
     listener = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()

@@ -3,8 +3,9 @@
 import pytest
 
 from tests.cli.parrot import SAYS
+from tests.server.serving import FIXED
 
-DETAILS = {"details": True}
+DETAILS = FIXED | {"details": True}
 
 
 def rounds_of(served, stream):

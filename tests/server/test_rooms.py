@@ -4,7 +4,7 @@ import pytest
 
 from tests.cli.parrot import ANSWER, SAYS
 from tests.server.conftest import parrot
-from tests.server.serving import ASK, error_of, serving
+from tests.server.serving import ASK, FIXED, error_of, serving
 
 
 def test_tokens_and_back(served):
@@ -55,7 +55,7 @@ def test_what_is_not_there(served):
 def test_status():
     with serving(parrot()) as served:
         new = served.get("/foredraft/status").json()
-        done = served.chat()
+        done = served.chat(speculation=FIXED)
         used = served.get("/foredraft/status").json()
     assert list(new) == [
         *("model", "engine", "drafters", "context", "running", "waiting", "cached_tokens"),

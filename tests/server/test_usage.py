@@ -1,10 +1,13 @@
 """The usage block: OpenAI's counts, and what speculation was worth."""
 
+import openai
+
 from foredraft.core.stats import Stats
 from foredraft.engine.job import Job, Speculation
 from foredraft.engine.request import Request
 from foredraft.server.usage import merged, usage
-from tests.cli.parrot import SAYS
+from tests.cli.parrot import SAYS, Parrot, Steady
+from tests.server.serving import ASK, FIXED, serving
 
 FIELDS = [
     *("mode", "exactness", "lossy", "target_passes", "drafted", "accepted", "rejected"),
@@ -15,10 +18,10 @@ FIELDS = [
 
 
 def test_a_whole_answer_has_it(served):
-    used = served.chat(seed=7)["usage"]
+    used = served.chat(seed=7, speculation=FIXED)["usage"]
     found = used["speculation"]
     assert list(found) == FIELDS
-    assert (found["mode"], found["exactness"], found["lossy"]) == ("auto", "coupled", False)
+    assert (found["mode"], found["exactness"], found["lossy"]) == ("ngram", "coupled", False)
     assert found["drafted"] == found["accepted"] + found["rejected"] + found["ignored"] > 0
     assert found["acceptance_rate"] == found["accepted"] / (found["accepted"] + found["rejected"])
     assert found["drafters"]["ngram"][1:] == [found["drafted"], found["accepted"]]
@@ -71,3 +74,20 @@ def test_the_share_of_a_prediction():
     }
     assert used["speculation"]["queue_s"] == 0.25
     assert used["speculation"]["speedup"] is None
+
+
+def test_a_prediction_is_drafted():
+    with (
+        serving(Steady(Parrot())) as served,
+        openai.OpenAI(base_url=f"{served.url}/v1", api_key="none") as client,
+    ):
+        done = client.chat.completions.create(
+            model="parrot",
+            messages=ASK,
+            prediction={"type": "content", "content": SAYS.replace("geht", "zieht")},
+            extra_body={"speculation": {"draft_len": 5}},
+        )
+    counts = done.usage.completion_tokens_details
+    assert done.choices[0].message.content == SAYS
+    assert counts.accepted_prediction_tokens > 20
+    assert counts.rejected_prediction_tokens > 0

@@ -101,9 +101,10 @@ def serve(
     taken = run.bind(host, port)
     with Bar(f"Loading {settings.model}") as bar:
         generator = settings.generator(bar)
+        scheduler = Scheduler(generator, slots=slots, queue=queue, progress=bar)
     named = () if served_name is None else (served_name,)
     service = Service(
-        Scheduler(generator, slots=slots, queue=queue),
+        scheduler,
         Serving(
             names=(generator.target.name, *named),
             keys=keys,

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from foredraft.engine.generator import Token
 from foredraft.engine.job import Step
+from foredraft.engine.result import Token
 from foredraft.targets.base import TextCodec
 
 

@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from foredraft.engine.generator import Token
 from foredraft.engine.job import Job, Speculation, Step
 from foredraft.engine.request import Request
+from foredraft.engine.result import Token
 from foredraft.server.details import facts
 from foredraft.server.errors import Refusal
 from foredraft.server.service import Service

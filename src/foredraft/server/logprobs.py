@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from foredraft.engine.generator import Token
+from foredraft.engine.result import Token
 from foredraft.targets.base import TextCodec
 
 _LEAST = -9999.0

@@ -67,6 +67,7 @@ def serve(
         log_config=None,
         access_log=False,
         ws="none",
+        lifespan="off",
         server_header=False,
         timeout_graceful_shutdown=_LINGER_S,
     )

@@ -6,10 +6,8 @@ from statistics import mean
 from typing import Any
 
 from foredraft.core.stats import Stats
+from foredraft.drafters.prediction import PredictionDrafter
 from foredraft.engine.job import Job
-
-PREDICTION = "prediction"
-"""The name under which statistics count what was drafted from a request's own prediction."""
 
 _COUNTS = ("target_passes", "drafted", "accepted", "rejected", "ignored")
 _RATES = ("acceptance_rate", "per_position", "tokens_per_target_pass")
@@ -22,7 +20,7 @@ def usage(jobs: Sequence[Job], choices: int) -> dict[str, Any]:
     read = sum(len(job.ids) for job in prompts)
     written = sum(len(job.result.tokens) for job in jobs)
     stats = merged([job.result.stats for job in jobs])
-    _, predicted, accepted = stats.sources.get(PREDICTION, (0, 0, 0))
+    _, predicted, accepted = stats.sources.get(PredictionDrafter.name, (0, 0, 0))
     return {
         "prompt_tokens": read,
         "completion_tokens": written,
