@@ -23,8 +23,8 @@ SETTLED_MS = 2500
 PROMPT = {
     "en": "Repeat this text twice: The tide comes in twice a day, and twice a day the tide goes "
     "out. The gulls follow it out, and follow it in again.",
-    "ja": "次の文章を二回繰り返してください：潮は一日に二度満ち、一日に二度引いていく。カモメは潮とともに"
-    "沖へ出て、潮とともに戻ってくる。",
+    "ja": "次の文章を二回繰り返してください：潮は一日に二度満ち、一日に二度引いていく。"
+    "カモメは潮とともに沖へ出て、潮とともに戻ってくる。",
 }
 
 
