@@ -9,8 +9,12 @@ from transformers import (
     Gemma3TextConfig,
     LlamaConfig,
     LlamaForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
     Qwen2Config,
     Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
     Qwen3NextConfig,
     Qwen3NextForCausalLM,
 )
@@ -28,17 +32,23 @@ class Characters:
 
     letters = "abcdefghijklmnopqrstuvwxyz .,!"
     has_template = True
+    template = ""
 
     def __init__(self, eos: Sequence[int] = (31,)) -> None:
-        self.eos_ids = frozenset(eos)
+        self.eos_ids = self.special_ids = frozenset(eos)
 
     def encode(self, text: str) -> list[int]:
         return [self.letters.index(c) for c in text]
 
+    spell = encode
+
     def decode(self, ids: Sequence[int]) -> str:
         return "".join(self.letters[i] for i in ids if i < len(self.letters))
 
-    def chat(self, messages: Sequence[dict[str, str]]) -> list[int]:
+    def spelling(self, token: int) -> bytes:
+        return self.decode([token]).encode()
+
+    def chat(self, messages: Sequence[dict[str, str]], **options: object) -> list[int]:
         return self.encode(" ".join(m["content"] for m in messages))
 
 
@@ -63,6 +73,10 @@ def model(kind: str = "llama", seed: int = 0, **changes: Any) -> Any:
         built = LlamaForCausalLM(LlamaConfig(**shape))
     elif kind == "qwen2":
         built = Qwen2ForCausalLM(Qwen2Config(**shape))
+    elif kind == "qwen3":
+        built = Qwen3ForCausalLM(Qwen3Config(**shape, head_dim=8))
+    elif kind == "mistral":
+        built = MistralForCausalLM(MistralConfig(**shape, sliding_window=8))
     elif kind == "gemma3":
         config = Gemma3TextConfig(**shape, sliding_window=8, head_dim=8, layer_types=None)
         config.layer_types = ["sliding_attention", "full_attention"]

@@ -190,3 +190,14 @@ def test_sentencepiece_pieces():
     tokenizer = Tokenizer(PreTrainedTokenizerFast(tokenizer_object=backend))
     assert [tokenizer.piece(i) for i in (1, 2, 3, 4)] == [" the", "�", "é", "</s>"]
     assert tokenizer._pieces[2] == b"\xe2"
+
+
+def test_the_name_of_a_special_token_can_be_spelled():
+    """Forced text is tokenized: a name that became the token would end the answer there."""
+    tokenizer = Tokenizer(hf())
+    special = min(tokenizer.special_ids)
+    text = f"a{tokenizer.piece(special)}"
+    assert special in tokenizer.encode(text)
+    assert special not in tokenizer.spell(text)
+    assert tokenizer.decode(tokenizer.spell(text)) == text
+    assert tokenizer.decode([special]) == ""

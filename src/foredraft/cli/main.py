@@ -20,6 +20,7 @@ from foredraft.cli import (
     pull,
     report,
     run,
+    serve,
     simulate,
     verify,
     watch,
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 app.command()(run.run)
 app.command()(chat.chat)
+app.command()(serve.serve)
 app.command()(check.check)
 app.command()(plan.plan)
 app.command()(report.report)

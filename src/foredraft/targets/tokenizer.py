@@ -94,6 +94,14 @@ class Tokenizer:
         """Whether `chat` works; base models come without a chat template."""
         return bool(self._hf.chat_template)
 
+    @property
+    def template(self) -> str:
+        """The chat template's own text; where there are several, that for tools."""
+        found = self._hf.chat_template or ""
+        if isinstance(found, dict):
+            found = found.get("tool_use") or found.get("default") or ""
+        return str(found)
+
     def to_json(self) -> str:
         """The tokenizer as a tokenizer.json holds it."""
         made: str = self._hf.backend_tokenizer.to_str()
@@ -104,6 +112,13 @@ class Tokenizer:
         ids: list[int] = self._hf(text, verbose=False)["input_ids"]
         return ids
 
+    def spell(self, text: str) -> list[int]:
+        """The ids of `text` alone, without BOS; the name of a special token is mere text."""
+        ids: list[int] = self._hf(
+            text, add_special_tokens=False, split_special_tokens=True, verbose=False
+        )["input_ids"]
+        return ids
+
     def decode(self, ids: Sequence[int]) -> str:
         """The text of `ids` without special tokens."""
         text: str = self._hf.decode(
@@ -111,9 +126,13 @@ class Tokenizer:
         )
         return text
 
+    def spelling(self, token: int) -> bytes:
+        """The bytes one token stands for, special tokens by name; none for padding."""
+        return (self._pieces[token] or b"") if token < len(self._pieces) else b""
+
     def piece(self, token: int) -> str:
         """What one token stands for, special tokens by name; part of a character shows as �."""
-        return (self._pieces[token] or b"").decode("utf-8", errors="replace")
+        return self.spelling(token).decode("utf-8", errors="replace")
 
     def chat(self, messages: Sequence[Mapping[str, str]], **options: object) -> list[int]:
         """The chat template's ids, ending where the model's answer begins.
@@ -157,6 +176,12 @@ class Tokenizer:
             f"{other.piece(first)!r} in the other, and {len(different):,} of {shared:,} shared "
             "ids stand for other text."
         )
+
+    @cached_property
+    def special_ids(self) -> frozenset[int]:
+        """Tokens that `decode` leaves out: they steer the model and are no text."""
+        added = self._hf.added_tokens_decoder.items()
+        return frozenset(i for i, token in added if token.special)
 
     @cached_property
     def _pieces(self) -> list[bytes | None]:
