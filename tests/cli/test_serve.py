@@ -117,8 +117,9 @@ def test_a_second_signal_stops_at_once():
             while httpx2.get(f"{server.url}/health").status_code == 200:
                 pass
             server.send_signal(signal.SIGINT)
-            server.communicate(timeout=10)
-    assert server.returncode == 0
+            _, log = server.communicate(timeout=10)
+    assert server.returncode == 130
+    assert log == "Finishing what runs; Ctrl-C again stops at once.\n"
 
 
 def test_a_port_in_use(parrot, refuse):
