@@ -27,27 +27,15 @@ from rich.table import Table
 import compare
 from engines import flash, hf, ours
 from engines.base import Ask, EngineError, Method, Run
-from engines.llama_server import Servers
+from engines.llama_server import Servers, gguf
 from engines.ov import OpenVINO
 from engines.pair import FORMS
 from foredraft.core.errors import ForedraftError
-from foredraft.targets import hub
-from foredraft.targets.source import Kind, resolve
 from prompts import choose
 from report import publish
 
 RIVALS = ("transformers", "llama-server", "openvino", "flashspec")
 Found = dict[str, dict[str, list[Run]]]
-
-
-def gguf(name: str) -> Path:
-    """The GGUF file a name stands for; llama-server reads nothing else."""
-    source = resolve(name)
-    if source.kind is Kind.NAMED:
-        return hub.pull(source.where, lambda done, total: None)
-    if source.kind is not Kind.GGUF:
-        raise EngineError(f"llama-server needs a GGUF file, and {name} is none.")
-    return Path(source.where)
 
 
 def rivals(options: argparse.Namespace, eos: list[int], closing: ExitStack) -> Iterator[Method]:

@@ -28,12 +28,15 @@ class Characters:
 
     letters = "abcdefghijklmnopqrstuvwxyz .,!"
     has_template = True
+    template = ""
 
     def __init__(self, eos: Sequence[int] = (31,)) -> None:
-        self.eos_ids = frozenset(eos)
+        self.eos_ids = self.special_ids = frozenset(eos)
 
     def encode(self, text: str) -> list[int]:
         return [self.letters.index(c) for c in text]
+
+    spell = encode
 
     def decode(self, ids: Sequence[int]) -> str:
         return "".join(self.letters[i] for i in ids if i < len(self.letters))
@@ -41,7 +44,7 @@ class Characters:
     def spelling(self, token: int) -> bytes:
         return self.decode([token]).encode()
 
-    def chat(self, messages: Sequence[dict[str, str]]) -> list[int]:
+    def chat(self, messages: Sequence[dict[str, str]], **options: object) -> list[int]:
         return self.encode(" ".join(m["content"] for m in messages))
 
 

@@ -1,21 +1,19 @@
 """llama-server: one server a setting, kept alive while memory allows, asked over HTTP."""
 
-import json
-import socket
-import subprocess
-import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from engines.base import Ask, EngineError, Method, Run
+from engines.served import Served
+from foredraft.targets import hub
+from foredraft.targets.source import Kind, resolve
 
 CONTEXT = 4096
-START_S, ANSWER_S = 300, 1800
+ANSWER_S = 1800
+MEND = "build it with benchmarks/llama_server.sh and name it with --llama-server"
 ROOM = 3 << 30
 """Bytes that must be free before one more server starts: repacked weights, draft and caches."""
 
@@ -48,85 +46,29 @@ def settings() -> Iterator[Setting]:
     yield Setting("ngram-simple,draft-simple", "combined", both, True, drafts=True)
 
 
-@dataclass(slots=True)
-class Server:
-    """A running llama-server; its output goes to a file so that its last words can be quoted."""
+def gguf(name: str) -> Path:
+    """The GGUF file a name stands for; llama-server reads nothing else."""
+    source = resolve(name)
+    if source.kind is Kind.NAMED:
+        return hub.pull(source.where, lambda done, total: None)
+    if source.kind is not Kind.GGUF:
+        raise EngineError(f"llama-server needs a GGUF file, and {name} is none.")
+    return Path(source.where)
 
-    setting: Setting
-    command: list[str]
-    port: int = 0
-    process: Any = None
-    log: Path = field(default_factory=Path)
 
-    def start(self) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        output = tempfile.NamedTemporaryFile(prefix="llama-server-", suffix=".log", delete=False)  # noqa: SIM115
-        self.log = Path(output.name)
-        try:
-            self.process = subprocess.Popen(
-                [*self.command, "--host", "127.0.0.1", "--port", str(self.port)],
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-            )
-        except OSError as error:
-            raise EngineError(
-                f"{self.command[0]} cannot be started ({error.strerror}); build it with "
-                "benchmarks/llama_server.sh and name it with --llama-server."
-            ) from error
-        finally:
-            output.close()
-        deadline = time.monotonic() + START_S
-        while time.monotonic() < deadline:
-            self.check()
-            try:
-                self.send("/health", None, 5)
-                return
-            except (urllib.error.URLError, TimeoutError, ConnectionError):
-                time.sleep(0.2)
-        self.stop()
-        raise EngineError(f"llama-server ({self.setting.name}) was not ready in {START_S} s.")
+def served(setting: Setting, command: list[str]) -> Served:
+    """A llama-server that is still to be started."""
+    return Served(f"llama-server ({setting.name})", command, MEND)
 
-    def check(self) -> None:
-        """Raises EngineError, with the log's last line, if the process has ended."""
-        code = self.process.poll()
-        if code is not None:
-            lines = self.log.read_text(errors="replace").strip().splitlines() or ["nothing"]
-            raise EngineError(
-                f"llama-server ({self.setting.name}) ended with code {code}; its last words in "
-                f"{self.log}: {lines[-1]}"
-            )
 
-    def send(self, path: str, body: dict[str, Any] | None, timeout: float) -> dict[str, Any]:
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}{path}", data, {"Content-Type": "application/json"}
-        )
-        with urllib.request.urlopen(request, timeout=timeout) as answer:
-            found: dict[str, Any] = json.load(answer)
-            return found
-
-    def ask(self, body: dict[str, Any]) -> dict[str, Any]:
-        try:
-            return self.send("/completion", body, ANSWER_S)
-        except (OSError, ValueError) as error:
-            time.sleep(0.5)  # a process that crashed may not have ended yet
-            self.check()
-            raise EngineError(
-                f"llama-server ({self.setting.name}) did not answer ({error}); see {self.log}."
-            ) from error
-
-    def stop(self) -> None:
-        if self.process is not None and self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(20)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
-            self.log.unlink(missing_ok=True)  # one that died by itself leaves its log to read
+def complete(server: Served, body: dict[str, Any]) -> dict[str, Any]:
+    """What it answers; EngineError if it does not."""
+    try:
+        return server.send("/completion", body, ANSWER_S)
+    except (OSError, ValueError) as error:
+        time.sleep(0.5)  # a process that crashed may not have ended yet
+        server.check()
+        raise EngineError(f"{server.title} did not answer ({error}); see {server.log}.") from error
 
 
 class Servers:
@@ -140,7 +82,7 @@ class Servers:
         self._command = [binary, "-m", str(target), "-c", str(CONTEXT), "-np", "1"]
         self._command += ["-t", str(threads), "--no-ui", "--offline", "-cram", "0"]
         self._draft = draft
-        self._alive: dict[str, Server] = {}
+        self._alive: dict[str, Served] = {}
 
     def methods(self) -> Iterator[Method]:
         for setting in settings():
@@ -155,20 +97,18 @@ class Servers:
             )
 
     def _run(self, setting: Setting, ask: Ask) -> Run:
-        answer = self._server(setting).ask(
-            {
-                "prompt": ask.ids,
-                "n_predict": ask.tokens,
-                "temperature": ask.temperature,
-                "samplers": ["temperature"],
-                "seed": ask.seed,
-                "cache_prompt": False,
-                "return_tokens": True,
-            }
-        )
-        return read(setting.name, answer)
+        body = {
+            "prompt": ask.ids,
+            "n_predict": ask.tokens,
+            "temperature": ask.temperature,
+            "samplers": ["temperature"],
+            "seed": ask.seed,
+            "cache_prompt": False,
+            "return_tokens": True,
+        }
+        return read(setting.name, complete(self._server(setting), body))
 
-    def _server(self, setting: Setting) -> Server:
+    def _server(self, setting: Setting) -> Served:
         server = self._alive.pop(setting.name, None)
         if server is not None and setting.remembering:
             server.stop()
@@ -177,13 +117,8 @@ class Servers:
             while self._alive and free_memory() < ROOM:
                 self._alive.pop(next(iter(self._alive))).stop()
             extra = ["-md", str(self._draft)] if setting.drafts else []
-            server = Server(setting, [*self._command, *setting.args, *extra])
-            try:
-                server.start()
-            except BaseException:
-                if server.process is not None and server.process.poll() is None:
-                    server.process.kill()
-                raise
+            server = served(setting, [*self._command, *setting.args, *extra])
+            server.start()
         self._alive[setting.name] = server
         return server
 

@@ -18,6 +18,7 @@ from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.store import SuffixStore
 from foredraft.drafters.suffix import SuffixDrafter
 from foredraft.engine.load import WINDOW, lookups, pair
+from foredraft.engine.result import Result
 from foredraft.targets.base import Target, TextCodec
 
 LLAMA = "llama.cpp"
@@ -113,7 +114,7 @@ class Ours:
         free = lookups("auto", SuffixStore())
         return free if self._draft is None else [*free, self._model(WINDOW)]
 
-    def _read(self, result: foredraft.Result, first_s: float) -> Run:
+    def _read(self, result: Result, first_s: float) -> Run:
         stats = result.stats
         found: dict[str, Any] = stats.to_dict()
         details: dict[str, Any] = {

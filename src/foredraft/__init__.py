@@ -16,7 +16,7 @@ from foredraft.core.types import Draft, Exactness
 from foredraft.engine.generator import Generator
 from foredraft.engine.load import load
 from foredraft.engine.request import Request
-from foredraft.engine.result import Result, Token
+from foredraft.engine.result import Token
 
 if TYPE_CHECKING:
     from foredraft.engine.hook import generate
@@ -29,7 +29,6 @@ __all__ = [
     "ForedraftError",
     "Generator",
     "Request",
-    "Result",
     "SamplingParams",
     "Stats",
     "Token",

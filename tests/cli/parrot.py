@@ -27,6 +27,8 @@ class Bytes:
     """One token a byte; a chat is its messages and then the sign that an answer follows."""
 
     eos_ids = frozenset([EOS])
+    special_ids = frozenset([EOS, ANSWER])
+    template = ""
 
     def __init__(self, has_template=True):
         self.has_template = has_template
@@ -34,13 +36,15 @@ class Bytes:
     def encode(self, text):
         return list(text.encode())
 
+    spell = encode
+
     def decode(self, ids):
         return bytes(i for i in ids if i < EOS).decode(errors="replace")
 
     def spelling(self, token):
         return bytes([token]) if token < EOS else b""
 
-    def chat(self, messages):
+    def chat(self, messages, **options):
         return [*self.encode("\n".join(f"{m['role']}: {m['content']}" for m in messages)), ANSWER]
 
 
@@ -104,11 +108,16 @@ class Parrot:
         sequence.tokens += [sequence.scored[row] for row in path]
 
 
+class SteadyPrices(Prices):
+    def observe_verify(self, rows, seconds, sequences=1):
+        """Nothing is learned: the tests run as fast as they happen to."""
+
+
 class Steady(Generator):
     """γ is 5 unless it is set: what is shown must not hang on how fast the tests run."""
 
     def calibrate(self, bitwise=False, progress=None):
-        prices = Prices({1: 0.01, 8: 0.02})
+        prices = SteadyPrices({1: 0.01, 8: 0.02})
         prices.measured_together({2: 1.0, 16: 1.0})
         return prices
 

@@ -148,15 +148,19 @@ def test_what_if_tables_come_after_the_plan(planned, call):
     plan, _, tables = done.out.partition("What if more sequences are decoded together?")
     assert "A plain token takes" in plan
     assert "as planned" in tables
+    assert "0, as planned" in tables
     assert "What if chick agreed more often, or cost less?" in tables
     assert "measured" in tables
 
 
 def test_what_if_joins_the_json_only_when_asked_for(planned, call):
     arguments = ("plan", "parrot", "-n", "8", "--draft", "chick", "--json")
-    assert "what_if" not in json.loads(call(*arguments).out)
+    without = json.loads(call(*arguments).out)
+    assert "what_if" not in without
+    assert without["temperatures"] == []
     found = json.loads(call(*arguments, "--what-if").out)
     assert [load["sequences"] for load in found["what_if"]["concurrency"]] == [1, 2, 4, 8, 16]
     alone = found["what_if"]["concurrency"][0]
     assert alone["speedup"] == pytest.approx(found["best"]["predicted_speedup"])
+    assert [one["temperature"] for one in found["temperatures"]] == [0, 0.3, 0.7, 1]
     assert Plan.from_dict(found).best is not None

@@ -7,12 +7,12 @@ import pytest
 
 from tests.cli.terminal import Terminal
 from tests.rivals.fake import json_page, serving
-from tests.rivals.pages import llama_page, metrics, vllm_page
+from tests.rivals.pages import foredraft_page, llama_page, metrics, vllm_page
 
 KEYS = {
     "summary", "seconds", "generated", "running", "drafts", "drafted", "accepted",
-    "accepted_of_drafted", "per_position", "tokens_per_target_pass", "tokens_per_s",
-    "decode_tokens_per_s",
+    "acceptance_rate", "accepted_of_drafted", "per_position", "tokens_per_target_pass",
+    "tokens_per_s", "decode_tokens_per_s",
 }  # fmt: skip
 PAGE = metrics(llama_page(100, 4.0, 60, 40, 20, (18, 14, 8)))
 
@@ -32,6 +32,14 @@ def test_once_as_json(call):
         value = json.loads(call("watch", server.url, "--once", "--json").out)
     assert set(value) == KEYS
     assert (value["summary"], value["seconds"], value["accepted"]) == (True, None, 40)
+
+
+def test_foredrafts_own_server_tells_alpha(call):
+    with serving(metrics=metrics(foredraft_page(100, 4.0, 60, 40, 10, 20, (18, 14, 8)))) as server:
+        told = call("watch", server.url, "--once")
+        value = json.loads(call("watch", server.url, "--once", "--json").out)
+    assert "by position 0.90 0.70 0.40), α 0.80, 1.67 tokens/pass" in told.out
+    assert value["acceptance_rate"] == 0.8
 
 
 def test_a_server_that_ends_leaves_a_summary(call):

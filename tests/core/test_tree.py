@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foredraft.core.tree import best_path, followed, likeliest, merge, path_chances, subtree
+from foredraft.core.tree import best_path, depth, followed, likeliest, merge, path_chances, subtree
 from foredraft.core.types import ROOT, Draft
 
 FORK = Draft((5, 6, 7, 8), (ROOT, 0, ROOT, 2), None, "fork", (1.0, 2.0, 3.0, 4.0))
@@ -64,3 +64,9 @@ def test_each_prefix_of_the_likeliest_nodes_is_a_tree(texts, random):
         assert len(cut) == n
     for text in texts:  # every proposal is in the tree
         assert sum(taken for _, taken in followed(tree, text)) == len(text)
+
+
+def test_depth_is_the_longest_path():
+    assert depth(Draft.chain([])) == 0
+    assert depth(Draft.chain([4, 5, 6])) == 3
+    assert depth(Draft((1, 2, 3, 4), (ROOT, ROOT, 1, 0), None, "")) == 2

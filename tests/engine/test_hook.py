@@ -279,5 +279,6 @@ def test_the_public_name_is_imported_when_it_is_used():
     subprocess.run([sys.executable, "-c", script], check=True)
     assert foredraft.generate is hook.generate
     assert "generate" in foredraft.__all__
+    assert len(foredraft.__all__) <= 10, "what nobody has to write belongs to its own module"
     with pytest.raises(AttributeError, match="has no attribute 'degenerate'"):
         foredraft.degenerate  # noqa: B018

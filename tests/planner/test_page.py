@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import pytest
 
 from foredraft.planner.page import page
-from foredraft.planner.plan import Choice, Kind, Plan, Verdict
+from foredraft.planner.plan import AtTemperature, Choice, Kind, Plan, Verdict
 from tests.planner.test_plan import BEST, PLAN
 
 VOID = {"meta", "rect", "line", "circle"}
@@ -20,6 +20,7 @@ FULL = replace(
     kinds={"code": Kind(2, 1.9, (0.81, 0.72)), "free": Kind(1, 0.95, ())},
     notes=("The machine was busy.",),
     made="2030-01-02, foredraft 9.9",
+    temperatures=(AtTemperature(0.0, (RAN, LOOKUP)), AtTemperature(1.0, (LOOKUP, RAN))),
 )
 
 
@@ -143,3 +144,11 @@ def test_light_and_dark_and_narrow() -> None:
     found = page(PLAN)
     assert "prefers-color-scheme: dark" in found
     assert 'name="viewport" content="width=device-width' in found
+
+
+def test_other_temperatures_are_there_where_they_were_looked_at() -> None:
+    text = read(FULL).text
+    assert "What if the temperature were another?" in text
+    assert "0, as planned" in text
+    assert "plain, α 0.43" in text
+    assert "What if the temperature" not in read(PLAN).text

@@ -76,6 +76,46 @@ def vllm_page(generated, drafted, accepted, drafts, positions, engines=("0",), r
     return "\n".join(lines) + "\n"
 
 
+def foredraft_page(generated, seconds, drafted, accepted, rejected, drafts, positions, running=0):
+    """Half of the drafts are each of two drafters'."""
+    lines = [
+        "# TYPE foredraft_generated_tokens_total counter",
+        f"foredraft_generated_tokens_total {generated:.1f}",
+        f"foredraft_requests_running {running:.1f}",
+        f"foredraft_request_decode_seconds_sum {seconds}",
+        'foredraft_server_info{engine="llama.cpp",model="smollm2",version="0.1.0"} 1.0',
+    ]
+    counts = {
+        "drafts": drafts,
+        "drafted_tokens": drafted,
+        "accepted_tokens": accepted,
+        "rejected_tokens": rejected,
+    }
+    lines += [
+        f'foredraft_{name}_total{{drafter="{drafter}"}} {count / 2}'
+        for name, count in counts.items()
+        for drafter in ("model", "suffix")
+    ]
+    lines += [
+        f'foredraft_accepted_at_position_total{{position="{i}"}} {count:.1f}'
+        for i, count in enumerate(positions)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+FOREDRAFT_SPECULATION = {
+    "mode": "auto",
+    "exactness": "coupled",
+    "target_passes": 14,
+    "drafted": 26,
+    "accepted": 16,
+    "rejected": 4,
+    "ignored": 6,
+    "per_position": [0.9, 0.8],
+    "drafters": {"suffix": [6, 20, 12], "ngram": [2, 6, 4]},
+}
+
+
 def metrics(page):
     """A page for `serving`."""
     return 200, "text/plain; version=0.0.4", page

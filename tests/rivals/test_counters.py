@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from foredraft.rivals.counters import Counts, judged, of_answer, total
-from tests.rivals.pages import LLAMA_TIMINGS, LM_STUDIO_STATS, VLLM_METRICS
+from tests.rivals.pages import FOREDRAFT_SPECULATION, LLAMA_TIMINGS, LM_STUDIO_STATS, VLLM_METRICS
 
 SPECULATION = VLLM_METRICS["speculative_decoding"]
 
@@ -14,6 +14,15 @@ def test_llama_server_tells_drafted_and_accepted() -> None:
     assert counts.acceptance_rate is None
     assert counts.accepted_of_drafted == 16 / 26
     assert counts.tokens_per_pass(24) == 24 / 8
+
+
+def test_foredraft_tells_what_was_judged_and_how_many_drafts() -> None:
+    counts = of_answer({"usage": {"completion_tokens": 30, "speculation": FOREDRAFT_SPECULATION}})
+    assert counts == Counts("foredraft usage", 26, 16, 4, 6, 8)
+    assert counts.acceptance_rate == 16 / 20
+    off = FOREDRAFT_SPECULATION | dict.fromkeys(("drafted", "accepted", "rejected"), 0)
+    counts = of_answer({"usage": {"speculation": off | {"drafters": {}}}})
+    assert counts == Counts("foredraft usage", 0, 0, 0, 0, 0)
 
 
 def test_llama_server_leaves_its_counters_out_where_nothing_was_drafted() -> None:

@@ -2,7 +2,7 @@ import pytest
 
 from foredraft.rivals.counters import Counts
 from foredraft.rivals.prometheus import Totals, read_totals
-from tests.rivals.pages import llama_page, vllm_page
+from tests.rivals.pages import foredraft_page, llama_page, vllm_page
 
 
 def test_llama_server() -> None:
@@ -11,6 +11,17 @@ def test_llama_server() -> None:
     assert totals.counts() == Counts(
         "llama-server /metrics", 300, 180, drafts=100, per_position=(90, 60, 30)
     )
+
+
+def test_foredraft_tells_what_was_rejected() -> None:
+    page = foredraft_page(500, 12.5, 300, 180, 70, 100, (90, 60, 30), running=2)
+    totals = read_totals(page)
+    assert totals == Totals("foredraft", 500, 2, 12.5, 100, 300, 180, (90, 60, 30), 70)
+    counts = totals.counts()
+    assert (counts.rejected, counts.ignored, counts.drafts) == (70, 50, 100)
+    assert counts.acceptance_rate == 180 / 250
+    later = read_totals(foredraft_page(600, 15.0, 360, 220, 90, 120, (110, 75, 35)))
+    assert later.since(totals) == Totals("foredraft", 100, 0, 2.5, 20, 60, 40, (20, 15, 5), 20)
 
 
 def test_vllm_sums_its_engines() -> None:

@@ -55,9 +55,12 @@ def server(**pages):
     ("page", "said"),
     [
         (json_page({"error": {"message": "Start it with `--metrics`"}}, 501), "needs --metrics"),
-        ((404, "text/plain", ""), "has no /metrics: llama-server needs --metrics"),
-        ((200, "text/html", "<html>"), "no counters of llama-server or vLLM"),
-        (metrics("python_info 1.0\n"), "no counters of llama-server or vLLM"),
+        (
+            (404, "text/plain", ""),
+            "has no /metrics: foredraft serve has it, llama-server needs --metrics",
+        ),
+        ((200, "text/html", "<html>"), "no counters of foredraft, llama-server or vLLM"),
+        (metrics("python_info 1.0\n"), "no counters of foredraft, llama-server or vLLM"),
     ],
 )
 def test_a_server_without_counters(page: tuple, said: str) -> None:

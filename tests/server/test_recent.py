@@ -1,8 +1,8 @@
 """The last minute, by a clock of the test's own."""
 
-from foredraft.engine.generator import Token
 from foredraft.engine.job import Job, Speculation, Step
 from foredraft.engine.request import Request
+from foredraft.engine.result import Token
 from foredraft.server.recent import Recent
 
 

@@ -121,8 +121,8 @@ def joint(params: SamplingParams) -> dict[Text, float]:
         if len(text) == LENGTH or EOS in text:
             law[text] = mass
             continue
-        sequence = TextSequence([*PROMPT, *text], params, Noise(0, coupled=True), {EOS})
-        sequence.prompt_length = len(PROMPT)
+        sequence = TextSequence(PROMPT, params, Noise(0, coupled=True), {EOS})
+        sequence.tokens += text
         p = sequence.law(target.after(tuple(sequence.tokens)))
         open_texts |= {(*text, token): mass * p[token] for token in range(VOCAB) if p[token] > 0}
     return law

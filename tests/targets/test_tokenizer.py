@@ -144,6 +144,14 @@ def test_a_folder_without_a_tokenizer(tmp_path):
         Tokenizer.from_folder(tmp_path)
 
 
+def test_an_empty_tokenizer_that_transformers_makes_up_is_refused(tmp_path):
+    """It read every prompt as nothing, and `run` went on with that."""
+    for kind in ("qwen2", "gemma3_text", "gpt_neox"):
+        (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
+        with pytest.raises(ForedraftError, match="has no tokenizer; it needs"):
+            Tokenizer.from_folder(tmp_path)
+
+
 def test_same_tokens(in_gguf, folder):
     """The GGUF pads its vocabulary; padding and a longer tail do not count."""
     padded, plain = in_gguf(), Tokenizer.from_folder(folder)
@@ -182,3 +190,14 @@ def test_sentencepiece_pieces():
     tokenizer = Tokenizer(PreTrainedTokenizerFast(tokenizer_object=backend))
     assert [tokenizer.piece(i) for i in (1, 2, 3, 4)] == [" the", "�", "é", "</s>"]
     assert tokenizer._pieces[2] == b"\xe2"
+
+
+def test_the_name_of_a_special_token_can_be_spelled():
+    """Forced text is tokenized: a name that became the token would end the answer there."""
+    tokenizer = Tokenizer(hf())
+    special = min(tokenizer.special_ids)
+    text = f"a{tokenizer.piece(special)}"
+    assert special in tokenizer.encode(text)
+    assert special not in tokenizer.spell(text)
+    assert tokenizer.decode(tokenizer.spell(text)) == text
+    assert tokenizer.decode([special]) == ""

@@ -292,6 +292,13 @@ def test_names_that_stand_for_nothing():
     assert "a Hugging Face repository such as" in said
 
 
+def test_a_path_of_two_parts_with_a_mistake_is_no_repository():
+    """`run --model nothing/here.gguf` said that Hugging Face cannot be reached."""
+    for name in ("nothing/here.gguf", "nothing/here.safetensors"):
+        assert f"There is no file or folder {name}; check the path." in sentence(name)
+    assert resolve("some/gguf").kind is Kind.REPOSITORY
+
+
 def test_a_known_name_is_pulled(tmp_path, monkeypatch):
     path = tiny_gguf.write(tmp_path / "m.gguf", "llama", tiny_gguf.model("llama"))
     monkeypatch.setattr(hub, "pull", lambda name, progress: progress(1, 1) or path)

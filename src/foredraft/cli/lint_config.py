@@ -40,10 +40,10 @@ def lint_config(
 ) -> None:
     """Point out settings of speculation that are removed, ignored or harmful.
 
-    Reads commands, shell scripts, compose files, Modelfiles, vLLM's JSON or
-    YAML, and Python with generate(), of llama.cpp, vLLM, Transformers and
-    Ollama. Nothing is run. Exit status 0: nothing found; 1: something; 2: not
-    readable, or of no known engine.
+    Reads commands, shell scripts, compose files, Modelfiles, JSON and YAML,
+    and Python with generate(), of llama.cpp, LM Studio, Ollama, vLLM, SGLang,
+    TensorRT-LLM and Transformers. Nothing is run. Exit status 0: nothing
+    found; 1: something; 2: not readable, or of no known engine.
     """
     engines, findings = lint(_read(source))
     if as_json:

@@ -76,7 +76,8 @@ def plan(
         typer.Option(
             "--what-if",
             metavar="",
-            help="Also ask: what if more sequences were decoded together, or the draft was better?",
+            help="Also ask: what if more sequences were decoded together, at another temperature, "
+            "or with a better draft?",
         ),
     ] = False,
     as_json: Annotated[
@@ -100,6 +101,7 @@ def plan(
         draft_engine=draft_engine,
         seed=settings.seed or 0,
         run=run,
+        suppose=suppose or report is not None,
     )
     if out is not None and not out.parent.is_dir():
         raise ForedraftError(f"There is no folder {out.parent} for the plan; make it first.")

@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from foredraft.planner.advice import at
 from foredraft.planner.plan import Plan
 from foredraft.planner.what_if import WhatIf
 from foredraft.planner.what_if_wording import (
     ASSUMED,
+    along,
     draft_models_table,
     loads_table,
     stops_paying,
     supposed,
+    temperatures_table,
 )
 from foredraft.planner.wording import COLUMNS, cells, ms, shortlist
 
@@ -31,11 +32,12 @@ def show(plan: Plan) -> None:
         table.add_row(*cells(row), style="bold" if row == plan.best else None)
     console.print()
     console.print(table)
-    prices = ", ".join(f"{at(plan.verify_curve, n):.2f} for {n}" for n in plan.verify_curve.rows)
+    curve = zip(plan.verify_curve.rows, plan.verify_curve.ratio, strict=True)
+    prices = ", ".join(f"{price:.2f} over {rows}" for rows, price in curve if rows > 1)
     console.print(
-        f"\nA plain token takes {ms(plan.plain_step_s)} ms. A target pass costs, by rows and"
+        f"\nA plain token takes {ms(plan.plain_step_s)} ms. Against a target pass over one row, "
+        f"passes cost {prices}."
     )
-    console.print(f"plain ones: {prices}.")
     if len(plan.kinds) > 1:
         found = ", ".join(f"{n} {k.predicted_speedup:.2f}x" for n, k in plan.kinds.items())
         console.print(f"By kind of prompt: {found}.")
@@ -52,6 +54,10 @@ def show_what_if(plan: Plan, found: WhatIf) -> None:
     if found.concurrency:
         console.print(_table(*loads_table(plan, found)))
         console.print(ASSUMED)
+    if plan.temperatures:
+        console.print("\nWhat if the temperature were another?", style="bold")
+        console.print(_table(*temperatures_table(plan)))
+        console.print(along(plan))
     console.print(f"\n{supposed(plan)}", style="bold")
     console.print(_table(*draft_models_table(plan, found)))
 

@@ -7,7 +7,7 @@ import typer
 
 from foredraft.cli.answer import answer
 from foredraft.cli.bar import Bar
-from foredraft.cli.options import Settings
+from foredraft.cli.form import FormSettings, formed
 from foredraft.cli.prompt import as_prompt, read_prompt
 from foredraft.cli.show import Screen
 from foredraft.cli.spread import with_settings
@@ -22,7 +22,7 @@ System = Annotated[
 
 @with_settings
 def run(
-    settings: Settings,
+    settings: FormSettings,
     prompt: Annotated[
         str | None,
         typer.Argument(help="The text; - or a pipe means standard input.", metavar="PROMPT"),
@@ -54,7 +54,7 @@ def run(
 
     The last line goes to standard error, so that a pipe gets the text alone.
     """
-    request = settings.request()
+    request, form = settings.request(), settings.form()
     text = read_prompt(prompt, prompt_file)
     if trace is not None and not trace.parent.is_dir():
         raise ForedraftError(f"There is no folder {trace.parent} for the trace; make it first.")
@@ -62,6 +62,7 @@ def run(
         generator = settings.generator(bar)
     screen = Screen(settings.json, settings.no_color)
     ids = generator.encode(as_prompt(generator.target, text, system, raw))
+    request = formed(request, form, generator.target, len(ids))
     record = None
     if explain or trace is not None:
         record = Trace.begin(generator, ids, request.exactness is Exactness.BITWISE)

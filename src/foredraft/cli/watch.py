@@ -19,7 +19,9 @@ _EVERY = 20
 
 
 def watch(
-    url: Annotated[str, typer.Argument(help="A llama-server or vLLM.", metavar="URL")],
+    url: Annotated[
+        str, typer.Argument(help="A foredraft serve, llama-server or vLLM.", metavar="URL")
+    ],
     interval: Annotated[float, typer.Option(min=0.1, help="Seconds between readings.")] = 2.0,
     once: Annotated[
         bool, typer.Option("--once", metavar="", help="Print the counts since its start, and end.")
@@ -36,9 +38,9 @@ def watch(
     """Show a running server's drafting, a line each interval, until Ctrl-C.
 
     tok/s is what it generates for all, each the speed of one answer; share is
-    accepted / drafted (not α, as these servers do not tell what was never
-    judged); tok/pass counts passes without a draft too; by position says which
-    share of the drafts was accepted that far.
+    accepted / drafted (not α, for which only foredraft tells what was judged:
+    its summary has α); tok/pass counts passes without a draft too; by position
+    says which share of the drafts was accepted that far.
     """
     with closing(Server.at(url, timeout, api_key)) as server:
         seen = Watch(lambda: counted(server))
@@ -69,6 +71,8 @@ def _sum_up(row: Rates, as_json: bool, title: str) -> None:
         taken = f"{row.accepted} of {row.drafted} drafted accepted ({row.accepted_of_drafted:.2f}"
         by = _positions(row)
         parts.append(f"{taken}; by position {by})" if by else f"{taken})")
+    if row.acceptance_rate is not None:
+        parts.append(f"α {row.acceptance_rate:.2f}")
     known = (
         (row.tokens_per_target_pass, ".2f", "tokens/pass"),
         (row.tokens_per_s, ".1f", "tok/s for all"),

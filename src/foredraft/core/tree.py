@@ -29,6 +29,14 @@ def merge(drafts: Sequence[Draft], chances: Sequence[Sequence[float]]) -> tuple[
     return Draft(tuple(tokens), tuple(parents), None, source), merged
 
 
+def depth(draft: Draft) -> int:
+    """The positions of a draft: a chain's length, a tree's longest path."""
+    depths: list[int] = []
+    for parent in draft.parents:
+        depths.append(1 if parent == ROOT else depths[parent] + 1)
+    return max(depths, default=0)
+
+
 def path_chances(draft: Draft, chances: Sequence[float]) -> list[float]:
     """P(a node and all its ancestors are accepted), for each node."""
     reached: list[float] = []

@@ -114,7 +114,10 @@ class ModelDrafter:
         logits = yield Rows(cache, text[kept:])
         while True:
             assert logits is not None
-            q = sequence.law(self._aligned(logits), drafted)
+            try:
+                q = sequence.law(self._aligned(logits), drafted)
+            except ForedraftError:  # all that a grammar allows here are rows the draft lacks
+                break
             position = len(sequence.tokens) + len(drafted)
             token = int(q.argmax()) if self._greedy else sequence.noise.draw_draft(position, q)
             drafted.append(token)

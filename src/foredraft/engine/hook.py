@@ -110,6 +110,8 @@ class TokenIds:
     """A codec without text: generate deals in ids, and its criteria see to stop strings."""
 
     has_template = False
+    template = ""
+    special_ids: frozenset[int] = frozenset()
 
     def __init__(self, eos_ids: frozenset[int]) -> None:
         self.eos_ids = eos_ids
@@ -123,7 +125,10 @@ class TokenIds:
     def encode(self, text: str) -> list[int]:
         raise NotImplementedError
 
-    def chat(self, messages: Sequence[dict[str, str]]) -> list[int]:
+    def spell(self, text: str) -> list[int]:
+        raise NotImplementedError
+
+    def chat(self, messages: Sequence[dict[str, str]], **options: object) -> list[int]:
         raise NotImplementedError
 
     def same_as(self, other: TextCodec) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from foredraft.core.errors import ForedraftError
 from foredraft.core.types import Exactness
 from foredraft.drafters.base import Drafter
+from foredraft.drafters.forced import ForcedDrafter, grammars
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.none import NoDrafter
 from foredraft.drafters.prediction import PredictionDrafter
@@ -35,6 +36,7 @@ class Menu:
     def __init__(self, target: Target, drafters: Sequence[Drafter]) -> None:
         self._trees = target.capabilities.trees
         self._auto = [Arm(drafter) for drafter in drafters]
+        self._forced = Arm(ForcedDrafter())
         named = {arm.drafter.name: arm for arm in self._auto}
         for drafter in (SuffixDrafter(SuffixStore()), NgramDrafter()):
             named.setdefault(drafter.name, Arm(drafter))
@@ -69,6 +71,8 @@ class Menu:
             return Fixed(NoDrafter(), 0), drafters
         if request.draft_len is not None:
             return Fixed(drafters[0], request.draft_len, trees=False), drafters
+        if speculation.mode == "auto" and grammars(request.params):
+            arms.append(self._forced)
         trees = self._trees and request.exactness is not Exactness.BITWISE
         means = Means(trees, whole=request.exactness is Exactness.DISTRIBUTION)
         return Adaptive(arms, prices, means), drafters

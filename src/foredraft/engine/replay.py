@@ -75,17 +75,23 @@ def replay(trace: Trace) -> list[Replayed]:
 
 
 def passes(
-    drafter: Drafter, length: int, prompt: Sequence[int], output: Sequence[int], most: int
+    drafter: Drafter,
+    length: int,
+    prompt: Sequence[int],
+    output: Sequence[int],
+    most: int,
+    drawn: Sequence[int] | None = None,
 ) -> list[Pass]:
     """The passes in which a free drafter of `length` tokens a round writes a known text.
 
-    `most` is how long the text might have become, which the engine never drafts beyond.
+    `most` is how long the text might have become, which the engine never drafts beyond; `drawn`
+    is what drafts are judged by at each place, where that is not the text itself.
     """
     sequence = TextSequence(prompt, SamplingParams(), Noise(0, True))
     made, done = [], 0
     while done < len(output):
         draft = drafter.propose(sequence, min(length, most - done - 1))
-        kept = sum(taken for _, taken in followed(draft, output[done:]))
+        kept = sum(taken for _, taken in followed(draft, (drawn or output)[done:]))
         made.append(Pass(len(draft), kept))
         sequence.tokens += output[done : done + kept + 1]
         done += kept + 1

@@ -1,11 +1,12 @@
 """What one generation is asked to do, validated once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
 from foredraft.core.types import Exactness
+from foredraft.grammar.vocabulary import Constraint
 
 Prompt = str | Sequence[int] | Sequence[dict[str, str]]
 """Raw text, token ids, or chat messages ({"role", "content"}) for the model's own template."""
@@ -43,3 +44,12 @@ class Request:
             raise ForedraftError(f"seed is {self.seed}; it must be between 0 and 2^63 − 1.")
         if self.logprobs is not None and self.logprobs < 0:
             raise ForedraftError(f"logprobs is {self.logprobs}; it must be 0 or more.")
+
+    def constrained(self, constraint: Constraint, prompt_length: int) -> "Request":
+        """The same for a prompt of that many tokens, with an answer that a grammar describes."""
+        if self.ignore_eos:
+            raise ForedraftError(
+                f"ignore_eos goes on after the answer has ended, and the {constraint.grammar.kind} "
+                "says nothing about that; leave one of them out."
+            )
+        return replace(self, params=constraint.on(self.params, prompt_length))

@@ -49,7 +49,8 @@ class Load:
 class Scheduler:
     """Runs requests on one target in a thread of its own, their drafts and passes together.
 
-    `slots` is how many run at once, `queue` how many may wait for one. Each turn of its loop lets
+    `slots` is how many run at once, fewer where the target holds no more sequences; `queue` is how
+    many may wait for a place. Each turn of its loop lets
     who is done or gone leave, lets who waits join, reads a piece of one prompt and makes one round
     for all who have read theirs. A cache that is full drives out the request that came last, which
     goes on later where it was.
@@ -67,9 +68,14 @@ class Scheduler:
             raise ForedraftError(f"There are {slots} slots and {queue} places; 1 and 0 are least.")
         self.target = generator.target
         self.drafters = generator.drafters
-        self._generator, self._slots = generator, slots
+        capabilities = self.target.capabilities
+        most = capabilities.sequences or 2 * slots
+        # Half of them stay free for the branches of a tree, one to a leaf.
+        most = most // 2 if capabilities.sequences and capabilities.trees else most
+        self.slots = slots = min(slots, most)
+        self._generator = generator
         self._menu = Menu(self.target, self.drafters)
-        self._pool = Pool(self.target, slots)
+        self._pool = Pool(self.target, min(slots, most - slots))
         self._prices = generator.calibrate(False, progress)
         if self._prices.knows_together < slots:
             measure_together(self.target, self._prices, slots, progress)
@@ -124,7 +130,7 @@ class Scheduler:
         with self._changed:
             if self._closing:
                 raise Closing("The server is shutting down; send the request to another.")
-            self._line.join(job, max(1.0, self._job_s * (len(self._line) + 1) / self._slots))
+            self._line.join(job, max(1.0, self._job_s * (len(self._line) + 1) / self.slots))
             self._texts[job] = generation
             self._changed.notify()
         return job
@@ -165,7 +171,7 @@ class Scheduler:
 
     def _join(self) -> None:
         """Give free places to those whose turn it is and whose prompt the cache can take."""
-        while len(self._running) < self._slots:
+        while len(self._running) < self.slots:
             with self._changed:
                 owners = Counter(one.job.owner for one in self._running)
                 job = self._line.next(owners)

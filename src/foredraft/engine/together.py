@@ -70,8 +70,10 @@ class Together:
         `outcome` all of them."""
         count = len(parts)
         plain_s = self.prices.verify(count, count)
+        # In plain steps at the prices of this pass: they may all lag behind a machine that changes.
+        steps = count * self.prices.verify(rows, count) / plain_s
         self._gained = _MEMORY * self._gained + len(outcome.emitted)
-        self._spent = _MEMORY * self._spent + (outcome.draft_s + outcome.verify_s) * count / plain_s
+        self._spent = _MEMORY * self._spent + steps * (1 + outcome.draft_s / outcome.verify_s)
         self.prices.observe_verify(rows, outcome.verify_s, count)
         for part, tokens in zip(parts, emitted, strict=True):
             if isinstance(part.controller, Adaptive):

@@ -9,8 +9,6 @@ from foredraft.engine.control import Option
 from foredraft.engine.prices import Prices
 from foredraft.engine.record import Record
 
-_BRANCHING = 4
-
 
 @dataclass(frozen=True, slots=True)
 class Means:
@@ -47,9 +45,9 @@ class Setting:
 
     @property
     def trees(self) -> bool:
-        """Whether trees are worth their places: each leaf takes one, and with many texts the rows
-        go to their likeliest tokens anyway."""
-        return self.sequences <= _BRANCHING
+        """Whether drafts may branch. Each leaf takes the place of a sequence, so where several
+        texts share a pass, whose rows go to their likeliest tokens anyway, none does."""
+        return self.sequences == 1
 
     def draft(self, drafter: str) -> float:
         return self.prices.draft(drafter, self.company.count)

@@ -2,17 +2,17 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 
 from foredraft.core.noise import Noise
 from foredraft.core.sampling import SamplingParams
-from foredraft.core.sequence import TextSequence
 from foredraft.core.stats import Stats
 from foredraft.core.types import Exactness
 from foredraft.drafters.none import NoDrafter
 from foredraft.engine.control import Fixed
-from foredraft.engine.loop import Cycle
+from foredraft.engine.loop import Cycle, Round
+from foredraft.planner.temperatures import HeardSequence
 from foredraft.targets.base import CachedSequence, Rollback, Rows, Target
 
 PROBED = (2, 3, 4, 5, 6, 7, 8, 9, 13, 17)
@@ -26,7 +26,8 @@ class Answer:
     `limit` is how long it might have become; `step_s` a plain token's seconds, of which `pass_s`
     are the target's; `ratios[n]` what passes over n rows cost in plain passes, each against those
     just before and after it, for a shared machine is now faster, now slower. A tenth of the plain
-    tokens took less than `quick_s`, a tenth more than `slow_s`.
+    tokens took less than `quick_s`, a tenth more than `slow_s`. `drawn` has, by temperature, what
+    the target would have drawn at each place of the same text.
     """
 
     kind: str
@@ -38,6 +39,7 @@ class Answer:
     ratios: dict[int, list[float]]
     quick_s: float
     slow_s: float
+    drawn: dict[float, list[int]] = field(default_factory=dict)
 
 
 def write(
@@ -49,6 +51,7 @@ def write(
     limit: int,
     probes: int,
     go_on: Callable[[int], bool],
+    temperatures: Sequence[float] = (),
 ) -> Answer:
     """Answer a prompt of at most `limit` tokens; `go_on(tokens so far)` is asked after each.
 
@@ -57,20 +60,27 @@ def write(
     rows back for nothing.
     """
     eos = target.tokenizer.eos_ids
-    sequence = TextSequence(prompt, params, Noise(seed, True), eos)
+    sequence = HeardSequence(prompt, params, Noise(seed, True), eos)
     cache = target.open()
     target.prefill(cache, prompt[:-1])
-    plain = Cycle(target, Fixed(NoDrafter(), 0), sequence, cache, Exactness.COUPLED, Stats())
+    stats = Stats()
+    plain = Cycle(target, Fixed(NoDrafter(), 0), sequence, cache, Exactness.COUPLED, stats)
     limit = min(limit, target.context - len(prompt))
     free = target.capabilities.rollback is Rollback.FREE
     counts = iter(PROBED * (probes if free else 0))
     apart = max(1, limit // max(1, probes * len(PROBED)))
     steps: list[float] = []
+    drawn: list[list[int]] = []
+
+    def read(_: Round) -> int:
+        drawn.append(sequence.draw(temperatures))
+        return 1
+
     probed: list[tuple[int, int, float]] = []  # (how many plain steps came before, rows, seconds)
     while True:
-        begun = time.perf_counter()
-        plain.round(0, lambda done: 1)
-        steps.append(time.perf_counter() - begun)
+        before = _busy(stats)
+        plain.round(0, read)
+        steps.append(_busy(stats) - before)
         output = sequence.output
         if output[-1] in eos or len(output) >= limit or not go_on(len(output)):
             break
@@ -95,7 +105,13 @@ def write(
         ratios=ratios,
         quick_s=order[tenth],
         slow_s=order[-1 - tenth],
+        drawn=dict(zip(temperatures, map(list, zip(*drawn, strict=True)), strict=True)),
     )
+
+
+def _busy(stats: Stats) -> float:
+    """Seconds of a plain step; what is drawn at other temperatures is no part of it."""
+    return stats.draft_s + stats.verify_s + stats.accept_s
 
 
 def _probe(target: Target, cache: CachedSequence, tokens: Sequence[int], rows: int) -> float:

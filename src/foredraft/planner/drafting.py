@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import zip_longest
 from statistics import median
 
 from foredraft.core.noise import Noise
@@ -11,13 +12,15 @@ from foredraft.core.sequence import TextSequence
 from foredraft.drafters.base import Drafter
 from foredraft.engine.replay import Pass
 from foredraft.planner.answers import Answer
+from foredraft.planner.temperatures import HeardSequence
 
 _AGAIN = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A draft model beside one answer: `right[i]` says whether it drafts output token i.
+    """A draft model beside one answer: `right[i]` says whether it drafts output token i, and
+    `right_at[t][i]` whether at temperature t it would draft what the target would draw there.
 
     That prices every draft length at once: a draft's token is judged only if all before it were
     the text's own, so what it saw then is the text. `open_s` is reading the prompt, `token_s` one
@@ -29,17 +32,22 @@ class Followed:
     open_s: float
     token_s: float
     reread_s: float
+    right_at: dict[float, list[bool]] = field(default_factory=dict)
 
 
 def follow(
     drafter: Drafter, answer: Answer, params: SamplingParams, seed: int, eos: frozenset[int]
 ) -> Followed:
     """Ask a drafter for one token at every position of an answer, with the answer's own noise."""
-    sequence = TextSequence(answer.prompt, params, Noise(seed, True), eos)
+    sequence = HeardSequence(answer.prompt, params, Noise(seed, True), eos)
     right, spent = [], []
-    for token in answer.output:
+    right_at: dict[float, list[bool]] = {temperature: [] for temperature in answer.drawn}
+    for place, token in enumerate(answer.output):
         drafted, seconds = _ask(drafter, sequence)
         right.append(drafted == token)
+        others = [] if drafted is None else sequence.draw(list(right_at))
+        for (temperature, drawn), other in zip_longest(answer.drawn.items(), others):
+            right_at[temperature].append(other == drawn[place])
         spent.append(seconds)
         sequence.tokens.append(token)
     token_s = median(spent[1:] or spent)
@@ -50,7 +58,7 @@ def follow(
     drafter.close(sequence)
     # The first of them still had the answer's last token to read.
     reread_s = max(0.0, median(twice[1:]) - token_s)
-    return Followed(right, max(0.0, spent[0] - token_s), token_s, reread_s)
+    return Followed(right, max(0.0, spent[0] - token_s), token_s, reread_s, right_at)
 
 
 def _ask(drafter: Drafter, sequence: TextSequence) -> tuple[int | None, float]:

@@ -19,6 +19,7 @@ from foredraft.planner.pairing.memory import bill, said, usual_context
 from foredraft.planner.plan import Choice, Plan
 from foredraft.planner.planning import plan, with_measured
 from foredraft.planner.survey import Scope, survey
+from foredraft.planner.temperatures import TEMPERATURES
 from foredraft.rivals.prompts import Sample
 from foredraft.targets.base import Progress, Target
 from foredraft.targets.engines import Placement
@@ -28,7 +29,10 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """What a person wants planned; see Scope for the measuring. `run`: then run the best."""
+    """What a person wants planned; see Scope for the measuring. `run`: then run the best.
+
+    `suppose`: also look at other temperatures.
+    """
 
     model: str
     drafts: tuple[str, ...]
@@ -41,6 +45,7 @@ class Inquiry:
     draft_engine: str = "auto"
     seed: int = 0
     run: bool = False
+    suppose: bool = False
 
 
 def inquire(
@@ -55,7 +60,8 @@ def inquire(
         placement, asked.model, asked.engine, asked.drafts, asked.draft_engine, report
     )
     drafts = {name: pair(target, draft) for name, draft in zip(asked.drafts, loaded, strict=True)}
-    scope = Scope(asked.samples, asked.params, asked.tokens, asked.budget_s, asked.seed)
+    warm = sorted({asked.params.temperature, *TEMPERATURES}) if asked.suppose else ()
+    scope = Scope(asked.samples, asked.params, asked.tokens, asked.budget_s, asked.seed, warm)
     found = survey(target, drafts, scope, report)
     earlier = past(history, target.name, target.engine)
     made = plan(target, found, scope, asked.threshold, [one.error for one in earlier])

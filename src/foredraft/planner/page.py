@@ -10,10 +10,12 @@ from foredraft.planner.plan import Plan
 from foredraft.planner.what_if import WhatIf, what_if
 from foredraft.planner.what_if_wording import (
     ASSUMED,
+    along,
     draft_models_table,
     loads_table,
     stops_paying,
     supposed,
+    temperatures_table,
 )
 from foredraft.planner.wording import (
     COLUMNS,
@@ -35,7 +37,7 @@ def page(plan: Plan) -> str:
     """The page, whole."""
     found = what_if(plan)
     parts = [_head(plan), _settings(plan), _kinds(plan), _curve(plan), _loads(plan, found)]
-    parts += [_draft_models(plan, found), _method(plan)]
+    parts += [_temperatures(plan), _draft_models(plan, found), _method(plan)]
     template = Template(_TEMPLATE.read_text(encoding="utf-8"))
     title = escape(f"{HEADLINES[plan.verdict]}: {plan.target}")
     return template.substitute(title=title, body="\n".join(part for part in parts if part))
@@ -143,6 +145,17 @@ def _loads(plan: Plan, found: WhatIf) -> str:
         f"<p>{stops_paying(found)}</p>",
         _table(f"Speed over a plain batch, with {label(plan.best)}", names, map(_row, rows)),
         f'<p class="muted">{ASSUMED}</p>',
+    )
+
+
+def _temperatures(plan: Plan) -> str:
+    if not plan.temperatures:
+        return ""
+    names, rows = temperatures_table(plan)
+    return _section(
+        "What if the temperature were another?",
+        _table("Speed over plain decoding at the best γ", names, map(_row, rows)),
+        f'<p class="muted">{along(plan)}</p>',
     )
 
 

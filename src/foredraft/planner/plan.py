@@ -54,6 +54,15 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
+class AtTemperature:
+    """The best of each drafter at a temperature, fastest first, along the plan's own answers: at
+    another temperature than the plan's the texts would differ."""
+
+    temperature: float
+    rows: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class VerifyCurve:
     """v(n): what a pass over `rows[i]` rows costs, in plain steps."""
 
@@ -67,7 +76,7 @@ class Plan:
 
     `target` and `engine` are what was measured, by the names they were asked by, `made` is when and
     with which versions; `kinds` looks at the best choice by kind of prompt, `notes` are what else
-    a person should know.
+    a person should know. `temperatures` are those that were looked at beside the plan's own.
     """
 
     target: str
@@ -84,6 +93,7 @@ class Plan:
     rows: tuple[Choice, ...]
     kinds: dict[str, Kind]
     notes: tuple[str, ...] = ()
+    temperatures: tuple[AtTemperature, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """JSON, with the schema's version."""
@@ -102,9 +112,10 @@ class Plan:
             verdict=Verdict(saved.pop("verdict")),
             best=Choice(**best) if best else None,
             verify_curve=VerifyCurve(tuple(curve["rows"]), tuple(curve["ratio"])),
-            rows=tuple(Choice(**row) for row in saved.pop("rows")),
+            rows=_choices(saved.pop("rows")),
             kinds={name: _kind(**kind) for name, kind in saved.pop("kinds").items()},
             notes=tuple(saved.pop("notes")),
+            temperatures=tuple(_at(**one) for one in saved.pop("temperatures", ())),
             **saved,
         )
 
@@ -130,6 +141,14 @@ class Plan:
             raise ForedraftError(
                 f"{path} is not a plan; make one with `foredraft plan TARGET --json > FILE`."
             ) from error
+
+
+def _choices(rows: list[dict[str, Any]]) -> tuple[Choice, ...]:
+    return tuple(Choice(**row) for row in rows)
+
+
+def _at(temperature: float, rows: list[dict[str, Any]]) -> AtTemperature:
+    return AtTemperature(temperature, _choices(rows))
 
 
 def _kind(prompts: int, predicted_speedup: float, acceptance: list[float]) -> Kind:

@@ -1,6 +1,6 @@
 """A plan from what was surveyed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from statistics import median
@@ -8,7 +8,7 @@ from statistics import median
 from foredraft.planner.advice import explain, judge
 from foredraft.planner.answers import Answer
 from foredraft.planner.machine import machine, versions
-from foredraft.planner.plan import Choice, Kind, Plan, VerifyCurve
+from foredraft.planner.plan import AtTemperature, Choice, Kind, Plan, VerifyCurve
 from foredraft.planner.predict import Written, acceptance, by_position, drafting_share, predict
 from foredraft.planner.survey import Scope, Setting, Survey
 from foredraft.targets.base import Target
@@ -28,8 +28,7 @@ def plan(
     less one) widen the intervals to what plans have really been worth here."""
     unsure = max(_UNSURE, median(abs(one) for one in errors) if errors else 0.0)
     step_s = median(answer.step_s for answer in found.answers)
-    rows = [_choice(setting, made, found, unsure) for setting, made in found.written.items()]
-    rows.sort(key=lambda row: -row.predicted_speedup)
+    rows = _ranked(found.written, found, unsure)
     drafting = [row for row in rows if row.acceptance_rate > 0]
     best = drafting[0] if drafting else None
     measured = found.curve.measured
@@ -50,6 +49,10 @@ def plan(
             rows=tuple(rows),
             kinds=_kinds(found, best),
             notes=(*found.notes, *_busy(found.answers)),
+            temperatures=tuple(
+                AtTemperature(temperature, _best_of_each(_ranked(written, found, unsure)))
+                for temperature, written in found.at.items()
+            ),
         )
     )
 
@@ -77,6 +80,20 @@ def _busy(answers: Sequence[Answer]) -> list[str]:
         f"The machine was busy: a plain token took from {1000 * low:.0f} to {1000 * high:.0f} ms. "
         "Predictions hold for such a machine; measure again when nothing else runs."
     ]
+
+
+def _ranked(
+    written: Mapping[Setting, Sequence[Written]], found: Survey, unsure: float
+) -> list[Choice]:
+    rows = [_choice(setting, made, found, unsure) for setting, made in written.items()]
+    return sorted(rows, key=lambda row: -row.predicted_speedup)
+
+
+def _best_of_each(ranked: Sequence[Choice]) -> tuple[Choice, ...]:
+    best: dict[tuple[str, str | None], Choice] = {}
+    for row in ranked:
+        best.setdefault((row.drafter, row.draft), row)
+    return tuple(best.values())
 
 
 def _choice(setting: Setting, made: Sequence[Written], found: Survey, unsure: float) -> Choice:

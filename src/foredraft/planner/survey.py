@@ -39,23 +39,29 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Answers and, by setting, how each of them would have been written."""
+    """Answers and, by setting, how each of them would have been written; by temperature too, as
+    far as other temperatures were asked for."""
 
     answers: list[Answer]
     curve: Curve
     written: dict[Setting, list[Written]]
     notes: list[str] = field(default_factory=list)
+    at: dict[float, dict[Setting, list[Written]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What to measure, and for how long: `tokens` an answer at most, `budget_s` seconds in all."""
+    """What to measure, and for how long: `tokens` an answer at most, `budget_s` seconds in all.
+
+    `temperatures` are looked at beside the one of `params`, along the same answers.
+    """
 
     samples: Sequence[Sample]
     params: SamplingParams
     tokens: int = 96
     budget_s: float = 180.0
     seed: int = 0
+    temperatures: Sequence[float] = ()
 
 
 def survey(
@@ -69,23 +75,26 @@ def survey(
     notes: list[str] = []
     answers = _answers(target, len(drafts), scope, report, notes)
     curve = _curve(target, answers, list(drafts.values()))
-    written: dict[Setting, list[Written]] = {}
-    lookups: list[type[NgramDrafter] | type[SuffixDrafter]] = [NgramDrafter, SuffixDrafter]
-    for kind in lookups:
-        for length in LOOKUP_LENGTHS:
-            made = [_copied(kind(), length, answer) for answer in answers]
-            written[Setting(kind.name, None, length)] = made
+    asked: dict[str, list[Followed]] = {}
     for name, drafter in drafts.items():
-        followed: list[Followed] = []
+        asked[name] = []
         for number, answer in enumerate(answers):
             report(f"Drafting with {name}", number, len(answers))
             eos = target.tokenizer.eos_ids
-            followed.append(follow(drafter, answer, scope.params, scope.seed, eos))
-        for length in MODEL_LENGTHS:
-            written[Setting(drafter.name, name, length)] = [
-                _drafted(one, length, answer) for one, answer in zip(followed, answers, strict=True)
-            ]
-    return Survey(answers, curve, written, notes)
+            asked[name].append(follow(drafter, answer, scope.params, scope.seed, eos))
+
+    def written(temperature: float | None = None) -> dict[Setting, list[Written]]:
+        found = _lookups(answers, temperature)
+        for name, drafter in drafts.items():
+            for length in MODEL_LENGTHS:
+                made = zip(asked[name], answers, strict=True)
+                found[Setting(drafter.name, name, length)] = [
+                    _drafted(one, length, answer, temperature) for one, answer in made
+                ]
+        return found
+
+    at = {temperature: written(temperature) for temperature in scope.temperatures}
+    return Survey(answers, curve, written(), notes, at)
 
 
 def _answers(
@@ -116,7 +125,17 @@ def _answers(
             return now < share or (made < _LEAST and now < end)
 
         answers.append(
-            write(target, one.kind, ids, scope.params, scope.seed, scope.tokens, probes, go_on)
+            write(
+                target,
+                one.kind,
+                ids,
+                scope.params,
+                scope.seed,
+                scope.tokens,
+                probes,
+                go_on,
+                scope.temperatures,
+            )
         )
     return answers
 
@@ -131,14 +150,27 @@ def _curve(target: Target, answers: Sequence[Answer], drafters: list[CostlyDraft
     return Curve(ratios, most)
 
 
-def _copied(drafter: Drafter, length: int, answer: Answer) -> Written:
+def _lookups(answers: Sequence[Answer], temperature: float | None) -> dict[Setting, list[Written]]:
+    kinds: list[type[NgramDrafter] | type[SuffixDrafter]] = [NgramDrafter, SuffixDrafter]
+    return {
+        Setting(kind.name, None, length): [
+            _copied(kind(), length, answer, temperature) for answer in answers
+        ]
+        for kind in kinds
+        for length in LOOKUP_LENGTHS
+    }
+
+
+def _copied(drafter: Drafter, length: int, answer: Answer, temperature: float | None) -> Written:
+    drawn = answer.output if temperature is None else answer.drawn[temperature]
     begun = time.perf_counter()
-    made = lookup_passes(drafter, length, answer.prompt, answer.output, answer.limit)
+    made = lookup_passes(drafter, length, answer.prompt, answer.output, answer.limit, drawn)
     drafted = sum(one.drafted for one in made)
     token_s = (time.perf_counter() - begun) / max(1, drafted)
     return Written(answer, made, Costs(token_s=token_s if drafted else 0.0))
 
 
-def _drafted(followed: Followed, length: int, answer: Answer) -> Written:
+def _drafted(followed: Followed, length: int, answer: Answer, temperature: float | None) -> Written:
+    right = followed.right if temperature is None else followed.right_at[temperature]
     costs = Costs(followed.open_s, followed.token_s, followed.reread_s)
-    return Written(answer, passes(followed.right, length, answer.limit), costs)
+    return Written(answer, passes(right, length, answer.limit), costs)

@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
-
-import numpy as np
 
 from foredraft.core.speedup import best_gamma
 from foredraft.core.types import FloatArray
-from foredraft.planner.plan import Choice, Plan, VerifyCurve
+from foredraft.planner.batch import prices, round_price
+from foredraft.planner.plan import Choice, Plan
 
 SEQUENCES = (1, 2, 4, 8, 16)
 RATES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
@@ -59,9 +57,9 @@ def what_if(plan: Plan) -> WhatIf:
     if best is None:
         return WhatIf((), None, _draft_models(plan))
     rows = [row for row in plan.rows if _drafter(row) == _drafter(best) and row.acceptance_rate]
-    prices = _prices(plan.verify_curve, MOST * (1 + max(row.draft_len for row in rows)))
+    v = prices(plan.verify_curve, MOST * (1 + max(row.draft_len for row in rows)))
     priced = plan.verify_curve.rows[-1]
-    loads = [_load(n, best, rows, prices, priced) for n in range(1, MOST + 1)]
+    loads = [_load(n, best, rows, v, priced) for n in range(1, MOST + 1)]
     last = max((load.sequences for load in loads if load.best_draft_len), default=0)
     return WhatIf(
         tuple(loads[n - 1] for n in SEQUENCES),
@@ -75,10 +73,8 @@ def draft_model(plan: Plan) -> Choice | None:
     return next((row for row in plan.rows if row.draft is not None), None)
 
 
-def _load(
-    sequences: int, best: Choice, rows: Sequence[Choice], prices: FloatArray, priced: int
-) -> Load:
-    gains = {row.draft_len: _speedup(row, sequences, prices) for row in rows}
+def _load(sequences: int, best: Choice, rows: Sequence[Choice], v: FloatArray, priced: int) -> Load:
+    gains = {row.draft_len: _speedup(row, sequences, v) for row in rows}
     top = max(gains, key=lambda length: (gains[length], -length))
     if gains[top] <= 1:
         top = 0
@@ -91,27 +87,13 @@ def _load(
     )
 
 
-def _speedup(row: Choice, sequences: int, prices: FloatArray) -> float:
+def _speedup(row: Choice, sequences: int, v: FloatArray) -> float:
     """What was predicted for one sequence, times how much dearer a round becomes in company.
 
     How many tokens a round yields does not change with the load, and so need not be known.
     """
-    alone, among = (_round(row, n, prices) for n in (1, sequences))
+    alone, among = (round_price(row, n, v) for n in (1, sequences))
     return row.predicted_speedup * alone / among
-
-
-def _round(row: Choice, sequences: int, prices: FloatArray) -> float:
-    """A round of all sequences in one pass, in plain steps of all.
-
-    Each drafts as often as the plan counted. A draft model's price for a batch is taken to grow as
-    the target's does; lookups are made one sequence after another.
-    """
-    share, drafting = row.drafting_share, np.arange(sequences + 1)
-    chances = [comb(sequences, k) * share**k * (1 - share) ** (sequences - k) for k in drafting]
-    plain = prices[sequences - 1]
-    verifying = np.dot(chances, prices[sequences - 1 + drafting * row.draft_len])
-    batch = plain if row.draft is not None else sequences * share
-    return float((row.draft_len * row.cost_ratio * batch + verifying) / plain)
 
 
 def _draft_models(plan: Plan) -> tuple[Supposed, ...]:
@@ -120,7 +102,7 @@ def _draft_models(plan: Plan) -> tuple[Supposed, ...]:
     No longer drafts than passes were priced for.
     """
     priced = plan.verify_curve.rows[-1]
-    curve = _prices(plan.verify_curve, priced).tolist()
+    curve = prices(plan.verify_curve, priced).tolist()
     measured = draft_model(plan)
     rates = set(RATES)
     costs: Sequence[float] = COSTS
@@ -136,12 +118,3 @@ def _draft_models(plan: Plan) -> tuple[Supposed, ...]:
 
 def _drafter(row: Choice) -> tuple[str, str | None]:
     return row.drafter, row.draft
-
-
-def _prices(curve: VerifyCurve, most: int) -> FloatArray:
-    """v(1) … v(most): interpolated between the measured row counts, and beyond them on the line
-    through the first and the last, where what single counts are off by weighs least."""
-    rows, last = np.arange(1, most + 1), curve.rows[-1]
-    slope = max(0.0, curve.ratio[-1] - curve.ratio[0]) / max(1, last - 1)
-    beyond = curve.ratio[-1] + slope * (rows - last)
-    return np.where(rows > last, beyond, np.interp(rows, curve.rows, curve.ratio))

@@ -4,6 +4,7 @@ from itertools import groupby
 
 from foredraft.planner.plan import Choice, Plan
 from foredraft.planner.what_if import MOST, Load, Supposed, WhatIf, draft_model
+from foredraft.planner.wording import label
 
 ASSUMED = (
     "One pass verifies the drafts of all sequences; a draft model's batch is taken to cost as many "
@@ -39,6 +40,32 @@ def stops_paying(found: WhatIf) -> str:
     unsure = ", judging by passes over more rows than were measured" * stops.extrapolated
     return (
         f"From {stops.sequences} sequences decoded together on, speculation does not pay{unsure}."
+    )
+
+
+def temperatures_table(plan: Plan) -> tuple[list[str], list[list[str]]]:
+    """The names of the columns, one a drafter, and the cells of each temperature."""
+    drafters = [label(row) for row in plan.temperatures[0].rows]
+    rows = []
+    for one in plan.temperatures:
+        planned = ", as planned" * (one.temperature == plan.temperature)
+        by = {label(row): row for row in one.rows}
+        rows.append([f"{one.temperature:g}{planned}", *(_warm(by[name]) for name in drafters)])
+    return ["temperature", *drafters], rows
+
+
+def _warm(row: Choice) -> str:
+    if row.predicted_speedup <= 1:
+        return f"plain, α {row.acceptance_rate:.2f}"
+    return f"{row.predicted_speedup:.2f}x, γ {row.draft_len}, α {row.acceptance_rate:.2f}"
+
+
+def along(plan: Plan) -> str:
+    """What the table of temperatures rests on."""
+    return (
+        f"Counted along the answers written at temperature {plan.temperature:g}: whether target "
+        "and draft would have drawn the same there at each temperature. Its own texts would "
+        "differ; hotter ones repeat themselves less."
     )
 
 

@@ -83,12 +83,26 @@ def judged(
 def of_answer(part: Mapping[str, Any]) -> Counts | None:
     """The counters in one object of an answer, a chunk of a stream or the whole; None if none."""
     metrics = _mapping(part.get("metrics")).get("speculative_decoding")
+    usage = _mapping(part.get("usage"))
     return (
-        _llama_server(_mapping(part.get("timings")))
+        _foredraft(_mapping(usage.get("speculation")))
+        or _llama_server(_mapping(part.get("timings")))
         or _vllm(_mapping(metrics))
         or _lm_studio(_mapping(part.get("stats")))
-        or _lm_studio(_mapping(part.get("usage")))
+        or _lm_studio(usage)
     )
+
+
+def _foredraft(speculation: Mapping[str, Any]) -> Counts | None:
+    """foredraft tells everything but the counts behind its rates by position."""
+    drafted, accepted, rejected = (
+        _count(speculation, name) for name in ("drafted", "accepted", "rejected")
+    )
+    if drafted is None or accepted is None:
+        return None
+    by_drafter = [_counts(rounds) for rounds in _mapping(speculation.get("drafters")).values()]
+    drafts = _sum(counts[0] if counts else None for counts in by_drafter)
+    return judged("foredraft usage", drafted, accepted, rejected, drafts)
 
 
 def _llama_server(timings: Mapping[str, Any]) -> Counts | None:

@@ -1,4 +1,4 @@
-"""The running totals that llama-server and vLLM show at /metrics."""
+"""The running totals that foredraft, llama-server and vLLM show at /metrics."""
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -6,24 +6,39 @@ from dataclasses import dataclass, replace
 from foredraft.core.errors import ForedraftError
 from foredraft.rivals.counters import Counts, judged
 
-_DRAFTS = "spec_decode_num_drafts_total"
-_DRAFTED = "spec_decode_num_draft_tokens_total"
-_ACCEPTED = "spec_decode_num_accepted_tokens_total"
-_BY_POSITION = "spec_decode_num_accepted_tokens_per_pos_total"
-
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What an engine calls what both count; `decode_s` are the seconds the tokens took."""
+    """What an engine calls what all count; `decode_s` are the seconds the tokens took.
+
+    llama-server took its names of drafts from vLLM.
+    """
 
     engine: str
     prefix: str
     generated: str
     running: str
     decode_s: str | None = None
+    drafts: str = "spec_decode_num_drafts_total"
+    drafted: str = "spec_decode_num_draft_tokens_total"
+    accepted: str = "spec_decode_num_accepted_tokens_total"
+    by_position: str = "spec_decode_num_accepted_tokens_per_pos_total"
+    rejected: str | None = None
 
 
 ENGINES = (
+    Names(
+        "foredraft",
+        "foredraft_",
+        "generated_tokens_total",
+        "requests_running",
+        "request_decode_seconds_sum",
+        "drafts_total",
+        "drafted_tokens_total",
+        "accepted_tokens_total",
+        "accepted_at_position_total",
+        "rejected_tokens_total",
+    ),
     Names(
         "llama-server",
         "llamacpp:",
@@ -51,6 +66,7 @@ class Totals:
     drafted: int | None = None
     accepted: int | None = None
     per_position: tuple[int, ...] | None = None
+    rejected: int | None = None
 
     def since(self, before: "Totals") -> "Totals":
         """What came after `before`; all of it if the server has been started anew since."""
@@ -58,7 +74,7 @@ class Totals:
             return self
         changes = {
             name: now - (getattr(before, name) or 0)
-            for name in ("generated", "decode_s", "drafts", "drafted", "accepted")
+            for name in ("generated", "decode_s", "drafts", "drafted", "accepted", "rejected")
             if (now := getattr(self, name)) is not None
         }
         earlier = before.per_position or ()
@@ -70,11 +86,12 @@ class Totals:
     def counts(self) -> Counts | None:
         """The drafts in foredraft's words; None if the server counts none.
 
-        Only vLLM counts a draft when it is judged, so only there full drafts tell the rejected.
+        foredraft tells what was rejected. Of the others only vLLM counts a draft when it is judged,
+        so only there full drafts tell it.
         """
         if self.drafted is None or self.accepted is None:
             return None
-        rejected, positions = None, self.per_position
+        rejected, positions = self.rejected, self.per_position
         if self.engine == "vLLM" and self.drafts is not None and positions:
             full = self.drafted == self.drafts * len(positions)
             rejected = self.drafts - positions[-1] if full else None
@@ -89,7 +106,7 @@ class Totals:
 
 
 def read_totals(text: str) -> Totals | None:
-    """The totals on a page of Prometheus text; None if it is of neither engine."""
+    """The totals on a page of Prometheus text; None if it is of another engine."""
     values = _values(text)
     for names in ENGINES:
         if names.prefix + names.generated in values:
@@ -102,20 +119,21 @@ def _totals(names: Names, values: dict[str, dict[int, float]]) -> Totals:
         found = values.get(f"{names.prefix}{name}")
         return None if found is None else sum(found.values())
 
-    def whole(name: str) -> int | None:
+    def whole(name: str | None) -> int | None:
         value = number(name)
         return None if value is None else int(value)
 
-    positions = values.get(names.prefix + _BY_POSITION)
+    positions = values.get(names.prefix + names.by_position)
     return Totals(
         names.engine,
         generated=whole(names.generated) or 0,
         running=whole(names.running) or 0,
         decode_s=number(names.decode_s),
-        drafts=whole(_DRAFTS),
-        drafted=whole(_DRAFTED),
-        accepted=whole(_ACCEPTED),
+        drafts=whole(names.drafts),
+        drafted=whole(names.drafted),
+        accepted=whole(names.accepted),
         per_position=tuple(int(positions[i]) for i in sorted(positions)) if positions else None,
+        rejected=whole(names.rejected),
     )
 
 

@@ -14,10 +14,10 @@ from foredraft.rivals.prometheus import Totals, read_totals
 class Rates:
     """What happened in `seconds`, or since the server's start if that is None.
 
-    `accepted_of_drafted` is not α, for which these servers count too little: it takes drafted
-    tokens that were never judged for refused. `per_position[i]` is the share of drafts of which
-    position i was accepted. `decode_tokens_per_s` is the speed of one answer, told by llama-server
-    alone; `tokens_per_s` is all answers' together.
+    `acceptance_rate` is α, for which most servers count too little. `accepted_of_drafted` is not:
+    it takes drafted tokens that were never judged for refused. `per_position[i]` is the share of
+    drafts of which position i was accepted. `decode_tokens_per_s` is the speed of one answer, which
+    vLLM does not tell; `tokens_per_s` is all answers' together.
     """
 
     seconds: float | None
@@ -26,6 +26,7 @@ class Rates:
     drafts: int | None
     drafted: int | None
     accepted: int | None
+    acceptance_rate: float | None
     accepted_of_drafted: float | None
     per_position: tuple[float, ...] | None
     tokens_per_target_pass: float | None
@@ -45,6 +46,7 @@ def rates(totals: Totals, seconds: float | None) -> Rates:
         totals.drafts,
         totals.drafted,
         totals.accepted,
+        counts.acceptance_rate if counts else None,
         counts.accepted_of_drafted if counts else None,
         positions,
         counts.tokens_per_pass(totals.generated) if counts else None,
@@ -84,14 +86,14 @@ def counted(server: Server) -> Totals:
     page = server.metrics()
     if page is None:
         raise ForedraftError(
-            f"{server.url} has no /metrics: llama-server needs --metrics, vLLM has it unless "
-            "--disable-log-stats is given, LM Studio and Ollama have none."
+            f"{server.url} has no /metrics: foredraft serve has it, llama-server needs --metrics, "
+            "vLLM has it unless --disable-log-stats is given, LM Studio and Ollama have none."
         )
     totals = read_totals(page)
     if totals is None:
         raise ForedraftError(
-            f"{server.url}/metrics has no counters of llama-server or vLLM; other engines' are not "
-            "known here."
+            f"{server.url}/metrics has no counters of foredraft, llama-server or vLLM; other "
+            "engines' are not known here."
         )
     return totals
 

@@ -1,0 +1,1 @@
+"""The HTTP server: OpenAI's interface with speculation, its numbers, and the page."""

@@ -8,12 +8,14 @@ from fastapi import Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from starlette.background import BackgroundTask
 
+from foredraft.grammar.vocabulary import Constraint
 from foredraft.server.errors import Refusal
 from foredraft.server.exchange import Exchange
 from foredraft.server.guard import owner_of
 from foredraft.server.reply import Reply
 from foredraft.server.schema import GenerationBody
 from foredraft.server.service import Service
+from foredraft.server.structure import constraint_of
 from foredraft.server.style import Style
 from foredraft.server.translate import params_of, request_of, speculation_of
 
@@ -36,7 +38,8 @@ async def answer(
         raise Refusal(
             400, "stream_options are for streams only; set stream to true.", param="stream_options"
         )
-    exchange = _submitted(http, body, prompts, service)
+    constraint = await constraint_of(body, service.structures)
+    exchange = _submitted(http, body, prompts, service, constraint)
     reply = Reply(body, service, style, exchange, f"{style.prefix}-{secrets.token_hex(12)}")
     headers = {"X-Request-Id": reply.id}
     if body.stream:
@@ -57,7 +60,11 @@ async def answer(
 
 
 def _submitted(
-    http: Request, body: GenerationBody, prompts: Sequence[list[int]], service: Service
+    http: Request,
+    body: GenerationBody,
+    prompts: Sequence[list[int]],
+    service: Service,
+    constraint: Constraint | None,
 ) -> Exchange:
     """All choices of all prompts, in the scheduler's hands; or none, where it refuses one."""
     target = service.scheduler.target
@@ -69,6 +76,8 @@ def _submitted(
         for ids in prompts:
             for choice in range(body.n or 1):
                 request = request_of(body, params, len(ids), seed + choice, target)
+                if constraint is not None:
+                    request = request.constrained(constraint, len(ids))
                 exchange.submit(ids, request, speculation)
     except Exception:
         exchange.cancel()

@@ -8,15 +8,16 @@ from fastapi import APIRouter, Request, Response
 
 from foredraft.core.errors import ForedraftError
 from foredraft.engine.job import Job
-from foredraft.server import structure
+from foredraft.server import tools
 from foredraft.server.answer import answer
 from foredraft.server.body import body
+from foredraft.server.calls import Calls, Plain, Reader
 from foredraft.server.errors import Refusal
 from foredraft.server.exchange import Heard
 from foredraft.server.logprobs import chat_logprobs
 from foredraft.server.openapi import answers, takes
 from foredraft.server.replies import ChatAnswer
-from foredraft.server.schema import ChatBody, Message, text_of
+from foredraft.server.schema import ChatBody, Message
 from foredraft.server.service import Serving
 from foredraft.server.style import FINISHED
 from foredraft.server.translate import check_prompt
@@ -35,22 +36,29 @@ async def chat_completions(
         raise Refusal(400, "top_logprobs needs logprobs to be true.", param="top_logprobs")
     target = service.scheduler.target
     style = ChatStyle(asked, target)
-    ids = await asyncio.to_thread(template_ids, asked.messages, target, "messages")
+    told = tools.options(asked, target.tokenizer)
+    ids = await asyncio.to_thread(template_ids, asked.messages, target, "messages", told)
     check_prompt(ids, target, "messages")
     return await answer(http, asked, [ids], service, style)
 
 
-def template_ids(messages: Sequence[Message], target: Target, param: str) -> list[int]:
-    """A conversation as the model's template words it; `param` is the field it came in."""
+def template_ids(
+    messages: Sequence[Message], target: Target, param: str, told: Mapping[str, Any]
+) -> list[int]:
+    """A conversation as the model's template words it, which is `told` what else there is.
+
+    `param` is the field that the messages came in.
+    """
     try:
-        return target.tokenizer.chat([_turn(message) for message in messages])
+        return target.tokenizer.chat([tools.turn(message) for message in messages], **told)
     except ForedraftError as error:
         raise Refusal(400, str(error), param=param) from error
 
 
-def _turn(message: Message) -> dict[str, Any]:
-    known: Mapping[str, Any] = message.model_dump(exclude_none=True, exclude={"annotations"})
-    return {**known, "content": text_of(message.content)}
+def _reader(asked: ChatBody, target: Target) -> Reader:
+    """What reads one choice's text."""
+    names = frozenset(function.name for function in tools.offered(asked))
+    return Calls(tools.form_of(target.tokenizer), names) if names else Plain()
 
 
 class ChatStyle:
@@ -63,7 +71,7 @@ class ChatStyle:
     def __init__(self, asked: ChatBody, target: Target) -> None:
         self._asked = asked
         self._codec = target.tokenizer
-        self._readers = [structure.reader(asked, target) for _ in range(asked.n or 1)]
+        self._readers = [_reader(asked, target) for _ in range(asked.n or 1)]
 
     def opening(self, index: int) -> dict[str, Any] | None:
         return _choice(index, {"role": "assistant", "content": ""})
@@ -98,5 +106,5 @@ def _choice(
     return {"index": index, "delta": delta, "logprobs": logprobs, "finish_reason": None}
 
 
-def _reason(reader: structure.Reader, reason: str | None) -> str:
+def _reason(reader: Reader, reason: str | None) -> str:
     return "tool_calls" if reader.called else FINISHED[str(reason)]

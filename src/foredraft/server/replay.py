@@ -59,5 +59,5 @@ def _ids(asked: ReplayBody, service: Service) -> list[int]:
         return target.tokenizer.encode(asked.prompt)
     messages = [one for one in asked.prompt if isinstance(one, Message)]
     if messages:
-        return template_ids(messages, target, "prompt")
+        return template_ids(messages, target, "prompt", {})
     return [one for one in asked.prompt if isinstance(one, int)]

@@ -97,6 +97,59 @@ class StreamOptions(Body):
     include_obfuscation: No | None = None
 
 
+class JsonSchema(Body):
+    """`strict` asks for what is always done: the answer keeps to the schema."""
+
+    name: Label
+    description: str | None = None
+    schema_: Annotated[dict[str, Any] | None, Field(alias="schema")] = None
+    strict: bool | None = None
+
+
+class ResponseFormat(Body):
+    type: Literal["text", "json_object", "json_schema"]
+    json_schema: JsonSchema | None = None
+
+
+class Function(Body):
+    """A function that a model may call; its arguments are as `parameters`, a schema, says."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+    strict: bool | None = None
+
+
+class Tool(Body):
+    type: Literal["function"]
+    function: Function
+
+
+class FunctionName(Body):
+    name: str
+
+
+class NamedTool(Body):
+    """The one function that is to be called."""
+
+    type: Literal["function"]
+    function: FunctionName
+
+
+class Called(Body):
+    name: str
+    arguments: str
+
+
+class ToolCall(Body):
+    """A call that an earlier answer made."""
+
+    id: str | None = None
+    index: Integer | None = None
+    type: Literal["function"] = "function"
+    function: Called
+
+
 class GenerationBody(Body):
     """What chats and completions have in common.
 
@@ -124,7 +177,7 @@ class GenerationBody(Body):
     stream_options: StreamOptions | None = None
     speculation: SpeculationBody | None = None
     prediction: Prediction | None = None
-    response_format: dict[str, Any] | None = None
+    response_format: ResponseFormat | None = None
     grammar: str | None = None
     # Labels that ask nothing of a server that keeps no accounts and no answers.
     user: str | None = None
@@ -159,7 +212,7 @@ class Message(Body):
     role: str
     content: Content | None = None
     name: str | None = None
-    tool_calls: list[dict[str, Any]] | None = None
+    tool_calls: list[ToolCall] | None = None
     tool_call_id: str | None = None
     # What OpenAI's client sends back of an answer it was given.
     refusal: None = None
@@ -173,8 +226,8 @@ class ChatBody(GenerationBody):
     max_completion_tokens: Length | None = None
     logprobs: bool | None = None
     top_logprobs: Tops | None = None
-    tools: list[dict[str, Any]] | None = None
-    tool_choice: str | dict[str, Any] | None = None
+    tools: Annotated[list[Tool], Field(max_length=128)] | None = None
+    tool_choice: Literal["none", "auto", "required"] | NamedTool | None = None
     parallel_tool_calls: bool | None = None
 
     @property

@@ -12,6 +12,7 @@ from foredraft.engine.scheduler import Scheduler
 from foredraft.server.errors import Refusal
 from foredraft.server.metrics import Metrics
 from foredraft.server.recent import Recent
+from foredraft.server.structure import Structures
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class Service:
         self.settings = settings
         self.metrics = Metrics(scheduler)
         self.recent = Recent()
+        self.structures = Structures(scheduler.target)
         self.watchers: tuple[Watcher, ...] = (self.metrics, self.recent)
         self.started = time.time()
         self.draining = threading.Event()

@@ -3,7 +3,6 @@
 from foredraft.core.sampling import SamplingParams
 from foredraft.engine.job import Speculation
 from foredraft.engine.request import Request
-from foredraft.server import structure
 from foredraft.server.errors import Refusal
 from foredraft.server.schema import SEEDS, GenerationBody, text_of
 from foredraft.targets.base import Target, TextCodec
@@ -27,8 +26,7 @@ def params_of(body: GenerationBody, target: Target) -> SamplingParams:
         )
     given = {name: value for name in _LAW if (value := getattr(body, name)) is not None}
     temperature = 1.0 if body.temperature is None else body.temperature
-    processors = structure.processors(body, target)
-    return SamplingParams(temperature=temperature, logit_bias=bias, processors=processors, **given)
+    return SamplingParams(temperature=temperature, logit_bias=bias, **given)
 
 
 def request_of(

@@ -21,13 +21,15 @@ class Rollback(StrEnum):
 class Capabilities:
     """What a target can do: rollback, trees, and the most rows of a sequence a pass may hold.
 
-    `cells` is how many tokens all sequences together may hold; None where memory alone decides.
+    `cells` is how many tokens all sequences together may hold, `sequences` how many there may be,
+    the branches of trees counted; None where memory alone decides.
     """
 
     rollback: Rollback
     trees: bool
     max_rows: int
     cells: int | None = None
+    sequences: int | None = None
 
 
 Progress = Callable[[str, int, int], None]
@@ -59,17 +61,28 @@ class TextCodec(Protocol):
     eos_ids: frozenset[int]
 
     @property
+    def special_ids(self) -> frozenset[int]:
+        """Tokens that are no text, whatever they are called."""
+
+    @property
     def has_template(self) -> bool:
         """Whether `chat` works; a base model only continues text."""
 
+    @property
+    def template(self) -> str:
+        """The chat template's own text, which says what it knows beside messages; may be empty."""
+
     def encode(self, text: str) -> list[int]: ...
+
+    def spell(self, text: str) -> list[int]:
+        """The ids of `text` alone: nothing before it, and no special token is meant by a name."""
 
     def decode(self, ids: Sequence[int]) -> str: ...
 
     def spelling(self, token: int) -> bytes:
         """The bytes one token stands for, special tokens by name."""
 
-    def chat(self, messages: Sequence[dict[str, str]]) -> list[int]: ...
+    def chat(self, messages: Sequence[dict[str, str]], **options: object) -> list[int]: ...
 
     def same_as(self, other: "TextCodec") -> str | None: ...
 

@@ -60,6 +60,7 @@ class GGUFTarget:
             trees=not model.recurrent,
             max_rows=OUTPUTS,
             cells=context,
+            sequences=RECURRENT_SEQUENCES if model.recurrent else SEQUENCES,
         )
         self.signature = (
             f"llama.cpp {release()} {name} {model.size} {model.layout}, {kv}, {threads} threads"
@@ -69,8 +70,7 @@ class GGUFTarget:
     @cached_property
     def _shared(self) -> Context:
         """The context of all sequences that are not `bitwise`."""
-        recurrent = self._model.recurrent
-        return self._context(self.context, RECURRENT_SEQUENCES if recurrent else SEQUENCES)
+        return self._context(self.context, self.capabilities.sequences or 1)
 
     def _context(self, cells: int, sequences: int) -> Context:
         return Context(

@@ -42,9 +42,12 @@ def resolve(name: str) -> Source:
         return Source(Kind.GGUF, str(path))
     if name in hub.KNOWN:
         return Source(Kind.NAMED, name)
-    if re.fullmatch(r"[\w.-]+/[\w.-]+(/[\w./-]+\.gguf)?", name) and name[0] not in "./~":
+    repository = re.fullmatch(r"[\w-][\w.-]*/[\w.-]+(?P<file>/[\w./-]+\.gguf)?", name)
+    is_file = name.endswith((".gguf", ".safetensors"))
+    # org/name.gguf could be a repository, but hardly is: more often it is a path with a mistake.
+    if repository and (repository["file"] or not is_file):
         return Source(Kind.REPOSITORY, name)
-    if "/" in name or "\\" in name or name.endswith((".gguf", ".safetensors")):
+    if "/" in name or "\\" in name or is_file:
         raise ForedraftError(f"There is no file or folder {name}; check the path.")
     raise ForedraftError(
         f"No model is called {name!r}; name one of {', '.join(hub.KNOWN)}, a .gguf file, a model "

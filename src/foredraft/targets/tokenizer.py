@@ -72,6 +72,11 @@ class Tokenizer:
                 f"{folder} has no tokenizer that can be read ({first_line(error)}); it needs "
                 "tokenizer.json and tokenizer_config.json."
             ) from error
+        if set(hf.get_vocab().values()) <= set(hf.all_special_ids):
+            # Without files Transformers makes a tokenizer up that reads every text as nothing.
+            raise ForedraftError(
+                f"{folder} has no tokenizer; it needs tokenizer.json and tokenizer_config.json."
+            )
         return cls(hf, _folder_ends(folder))
 
     def save(self, folder: Path) -> None:
@@ -89,6 +94,14 @@ class Tokenizer:
         """Whether `chat` works; base models come without a chat template."""
         return bool(self._hf.chat_template)
 
+    @property
+    def template(self) -> str:
+        """The chat template's own text; where there are several, that for tools."""
+        found = self._hf.chat_template or ""
+        if isinstance(found, dict):
+            found = found.get("tool_use") or found.get("default") or ""
+        return str(found)
+
     def to_json(self) -> str:
         """The tokenizer as a tokenizer.json holds it."""
         made: str = self._hf.backend_tokenizer.to_str()
@@ -97,6 +110,13 @@ class Tokenizer:
     def encode(self, text: str) -> list[int]:
         """Raw text as the model expects it, with BOS where the model wants one."""
         ids: list[int] = self._hf(text, verbose=False)["input_ids"]
+        return ids
+
+    def spell(self, text: str) -> list[int]:
+        """The ids of `text` alone, without BOS; the name of a special token is mere text."""
+        ids: list[int] = self._hf(
+            text, add_special_tokens=False, split_special_tokens=True, verbose=False
+        )["input_ids"]
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -156,6 +176,12 @@ class Tokenizer:
             f"{other.piece(first)!r} in the other, and {len(different):,} of {shared:,} shared "
             "ids stand for other text."
         )
+
+    @cached_property
+    def special_ids(self) -> frozenset[int]:
+        """Tokens that `decode` leaves out: they steer the model and are no text."""
+        added = self._hf.added_tokens_decoder.items()
+        return frozenset(i for i, token in added if token.special)
 
     @cached_property
     def _pieces(self) -> list[bytes | None]:

@@ -1,6 +1,6 @@
 import pytest
 
-from foredraft.planner.lint.source import flags, number, objects, words
+from foredraft.planner.lint.source import flags, nested, number, objects, settings_of, words
 
 SHELL = """
 # --draft-max 99 is a comment
@@ -34,6 +34,17 @@ def test_a_list_with_a_word_a_line() -> None:
 
 def test_values_may_follow_an_equals_sign_or_be_negative() -> None:
     assert flags("x --a=1 -np -1 --switch").given == {"--a": "1", "-np": "-1", "--switch": ""}
+
+
+def test_of_markdown_only_the_code_is_read() -> None:
+    text = "> Not llama.cpp.\n\n```sh\nlms load a\n```\nor\n```python\nf()\n```\n"
+    assert settings_of(text) == "lms load a\n\nf()\n"
+
+
+def test_keys_under_a_name_of_yaml() -> None:
+    text = "a-b:\n  \"c-d\": 4  # four\n  e: 'x'\nf: 1\n"
+    assert nested(text, "a_b") == [{"c_d": 4, "e": "x"}]
+    assert nested(text, "f") == []
 
 
 def test_the_last_of_a_name_counts_and_the_first_of_its_aliases_is_shown() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from foredraft.planner.facts.cache import LayerCache
 from foredraft.planner.facts.model import Head
+from foredraft.planner.pairing.compat import RULES, judge
 from foredraft.planner.pairing.match import match
 from foredraft.planner.pairing.rules import (
     foredraft,
@@ -220,16 +221,6 @@ class TestTransformers:
         assert "gguf_file=" in ruling.mend
 
 
-RULES = {
-    "foredraft": foredraft,
-    "llama.cpp": llama_cpp,
-    "lmstudio": lmstudio,
-    "ollama": ollama,
-    "vllm": vllm,
-    "transformers": transformers,
-}
-
-
 @pytest.mark.parametrize(
     ("head", "runs"),
     [
@@ -244,19 +235,18 @@ RULES = {
 def test_who_runs_which_head(head, runs):
     draft = folder_facts("org/head", head=head, vocabulary=None, vocab_size=300)
     asked = pair(folder_facts(), draft)
-    verdicts = {name: rule.rule(asked).verdict for name, rule in RULES.items()}
+    verdicts = {name: rule(asked).verdict for name, rule in RULES.items()}
     assert {name for name, verdict in verdicts.items() if verdict is SETTING} == runs
     assert YES not in verdicts.values()
 
 
 def test_a_head_of_another_target_runs_nowhere():
     draft = folder_facts("org/head", head=Head.EAGLE3, vocabulary=None, hidden_size=4096)
-    for rule in RULES.values():
-        ruling = rule.rule(pair(folder_facts(), draft))
+    for ruling in judge(folder_facts(), draft).engines.values():
         assert ruling.verdict is NO
         assert "was trained for a target of hidden size 4,096, not 64" in ruling.reason
     named = folder_facts("org/head", head=Head.MTP, vocab_size=9, made_for="org/its-own")
-    assert vllm.rule(pair(folder_facts(), named)).mend == "Use it with org/its-own."
+    assert judge(folder_facts(), named).engines["vllm"].mend == "Use it with org/its-own."
 
 
 def test_heads_in_gguf():

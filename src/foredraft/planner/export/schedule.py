@@ -1,10 +1,12 @@
 """How the draft length should fall as more requests share a pass."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from foredraft.core.speedup import expected_tokens
+from foredraft.core.types import FloatArray
+from foredraft.planner.batch import prices, round_price
 from foredraft.planner.plan import Choice, VerifyCurve
 
 Schedule = list[list[int]]
@@ -15,15 +17,17 @@ def by_batch_size(choice: Choice, curve: VerifyCurve) -> Schedule:
     """The best draft length for each number of requests that the measured curve tells about.
 
     B requests with k drafted tokens each are B·(1 + k) rows. Batches whose rows were not measured
-    are left out: no slope is continued. A draft pass is taken to grow with the batch as the
-    target's does.
+    are left out: no slope is continued.
     """
-    batches = range(1, max(curve.rows, default=0) // (1 + choice.draft_len) + 1)
+    most = max(curve.rows, default=0)
+    if most <= choice.draft_len:
+        return []
+    v, batches = prices(curve, most), range(1, most // (1 + choice.draft_len) + 1)
     longest = choice.draft_len
     schedule: Schedule = []
     for batch in batches:
         if batch > 1:
-            gains = [_gain(choice, curve.rows, curve.ratio, batch, k) for k in range(longest + 1)]
+            gains = [_gain(replace(choice, draft_len=k), batch, v) for k in range(longest + 1)]
             longest = int(np.argmax(gains))
         if schedule and schedule[-1][2] == longest:
             schedule[-1][1] = batch
@@ -32,10 +36,7 @@ def by_batch_size(choice: Choice, curve: VerifyCurve) -> Schedule:
     return schedule
 
 
-def _gain(
-    choice: Choice, rows: Sequence[int], ratio: Sequence[float], batch: int, length: int
-) -> float:
+def _gain(choice: Choice, batch: int, v: FloatArray) -> float:
     """Speed over plain decoding of the same batch."""
-    plain, check = np.interp([batch, batch * (1 + length)], rows, ratio)
-    tokens = expected_tokens(choice.acceptance_rate, length)
-    return float(tokens * plain / (length * choice.cost_ratio * plain + check))
+    more = expected_tokens(choice.acceptance_rate, choice.draft_len) - 1
+    return (1 + choice.drafting_share * more) / round_price(choice, batch, v)

@@ -15,7 +15,6 @@ from foredraft.planner.facts.vocab_json import vocabulary
 from foredraft.targets.folder_config import read_config, refuse_other
 
 _INDEX = "model.safetensors.index.json"
-_TOKENIZERS = ("vocab.json", "vocab.txt", "*.model", "tekken.json")
 
 
 def facts(name: str, where: str, folder: Path, sizes: Mapping[str, int]) -> ModelFacts:
@@ -112,11 +111,6 @@ def _converted(folder: Path) -> dict[str, Any]:
     """Any other kind of tokenizer, as the tokenizer.json that Transformers makes of it."""
     from foredraft.targets.tokenizer import Tokenizer
 
-    if not any(found for name in _TOKENIZERS for found in folder.glob(name)):
-        # Transformers would make an empty one up.
-        raise ForedraftError(
-            f"{folder} has no tokenizer; it needs tokenizer.json and tokenizer_config.json."
-        )
     made: dict[str, Any] = json.loads(Tokenizer.from_folder(folder).to_json())
     return made
 

@@ -10,12 +10,15 @@ from typing import Any
 _CONTINUED = re.compile(r"[\\`^]\r?\n")
 _COMMENT = re.compile(r"\s#.*")
 _COMMENT_LINE = re.compile(r"^[ \t]*#.*", re.MULTILINE)
+_FENCED = re.compile(r"^[ \t]*```[^\n]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
 _ENVIRONMENT = re.compile(r"([A-Z][A-Z0-9]*_[A-Z0-9_]+)[=:](.*)", re.DOTALL)
 _NUMBER = re.compile(r"-?[\d.]+")
 
 
 def settings_of(text: str) -> str:
-    """`text` without the lines that are comments; Python's own comments hurt nobody."""
+    """`text` without the lines that are comments, and of Markdown the code alone; Python's own
+    comments hurt nobody."""
+    text = "\n".join(_FENCED.findall(text)) or text
     return _COMMENT_LINE.sub("", text)
 
 
@@ -80,6 +83,35 @@ def objects(text: str) -> list[dict[str, Any]]:
         if found:
             return found
     return []
+
+
+def nested(text: str, name: str) -> list[dict[str, Any]]:
+    """The keys under `name:` in YAML, one level deep, for each place where it stands."""
+    spelling = name.replace("_", "[-_]")
+    blocks = re.findall(
+        rf"^([ \t]*)[\"']?{spelling}[\"']?:[ \t]*\n((?:\1[ \t]+\S.*\n?)+)", text, re.MULTILINE
+    )
+    return [
+        {
+            as_key(key): scalar(value)
+            for key, _, value in (line.partition(":") for line in body.splitlines())
+        }
+        for _, body in blocks
+    ]
+
+
+def as_key(name: object) -> str:
+    """A key as it is in JSON: without quotes, words joined by underscores."""
+    return str(name).strip(" \t\"'").replace("-", "_")
+
+
+def scalar(text: str) -> Any:
+    """A value of YAML or of a command: JSON where it is that, else the text."""
+    text = text.partition(" #")[0].strip()
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text.strip("'\"")
 
 
 def number(text: str, name: str) -> float | None:

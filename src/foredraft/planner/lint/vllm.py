@@ -8,15 +8,20 @@ from typing import Any
 
 from foredraft.planner.export.vllm import VERSIONS as VERSIONS
 from foredraft.planner.lint.finding import Finding, Rule, Severity, check, when
-from foredraft.planner.lint.source import Flags, flags, number, objects
+from foredraft.planner.lint.source import (
+    Flags,
+    as_key,
+    flags,
+    nested,
+    number,
+    objects,
+    scalar,
+)
 
 ENGINE = "vllm"
 
 _OURS = re.compile(
     r"\bvllm\b|\bVLLM_|speculative[-_]config|num[-_]speculative[-_]tokens|--spec-(method|model)\b"
-)
-_NESTED = re.compile(
-    r"^([ \t]*)[\"']?speculative[-_]config[\"']?:[ \t]*\n((?:\1[ \t]+\S.*\n?)+)", re.MULTILINE
 )
 _SHORT = {
     "--spec-method": "method",
@@ -64,7 +69,8 @@ class Speculation:
 
 def recognises(text: str) -> bool:
     """Whether `text` configures vLLM."""
-    return _OURS.search(text) is not None
+    # TensorRT-LLM has a speculative_config as well, with a decoding_type instead of a method.
+    return _OURS.search(text) is not None and "decoding_type" not in text
 
 
 def findings(text: str) -> list[Finding]:
@@ -81,27 +87,13 @@ def findings(text: str) -> list[Finding]:
 def _configs(text: str, given: Flags) -> Iterator[dict[str, Any]]:
     short = {key: given.given[flag] for flag, key in _SHORT.items() if flag in given.given}
     if short:
-        yield {key: _scalar(value) for key, value in short.items()}
-    for _, body in _NESTED.findall(text):
-        pairs = (line.partition(":") for line in body.splitlines())
-        yield {_key(key): _scalar(value) for key, _, value in pairs}
+        yield {key: scalar(value) for key, value in short.items()}
+    yield from nested(text, "speculative_config")
     for found in objects(text):
-        inner = {_key(str(key)): value for key, value in found.items()}
+        inner = {as_key(key): value for key, value in found.items()}
         inner = inner.get("speculative_config", inner)
         if isinstance(inner, dict) and {"method", "num_speculative_tokens"} & inner.keys():
-            yield {_key(str(key)): value for key, value in inner.items()}
-
-
-def _key(name: str) -> str:
-    return name.strip(" \t\"'").replace("-", "_")
-
-
-def _scalar(text: str) -> Any:
-    text = text.partition(" #")[0].strip()
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text.strip("'\"")
+            yield {as_key(key): value for key, value in inner.items()}
 
 
 def _missing_length(s: Speculation) -> str:

@@ -17,8 +17,17 @@ from foredraft.planner.pairing.rules import (
     transformers,
     vllm,
 )
-from foredraft.planner.pairing.ruling import Pair, Ruling, Verdict
+from foredraft.planner.pairing.ruling import Pair, Ruling, Verdict, wrong_head
 from foredraft.targets.base import Progress
+
+RULES = {
+    "foredraft": foredraft.rule,
+    "llama.cpp": llama_cpp.rule,
+    "lmstudio": lmstudio.rule,
+    "ollama": ollama.rule,
+    "vllm": vllm.rule,
+    "transformers": transformers.rule,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +72,10 @@ def judge(target: ModelFacts, draft: ModelFacts, context: int | None = None) -> 
     tokens = target.vocabulary, draft.vocabulary
     found = match(tokens[0], tokens[1]) if tokens[0] and tokens[1] else None
     pair = Pair(target, draft, found)
+    wrong = wrong_head(pair)
     return Check(
         pair,
-        {
-            "foredraft": foredraft.rule(pair),
-            "llama.cpp": llama_cpp.rule(pair),
-            "lmstudio": lmstudio.rule(pair),
-            "ollama": ollama.rule(pair),
-            "vllm": vllm.rule(pair),
-            "transformers": transformers.rule(pair),
-        },
+        {name: wrong or rule(pair) for name, rule in RULES.items()},
         memory(target, draft, context),
         tuple(_notes(pair)),
     )

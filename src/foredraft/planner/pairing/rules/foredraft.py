@@ -8,7 +8,6 @@ from foredraft.planner.pairing.ruling import (
     listed,
     no,
     with_setting,
-    wrong_head,
     yes,
 )
 
@@ -16,7 +15,7 @@ from foredraft.planner.pairing.ruling import (
 def rule(pair: Pair) -> Ruling:
     """As `engine.load.pair` decides when both are loaded."""
     if head := pair.draft.head:
-        return wrong_head(pair) or no(
+        return no(
             f"foredraft does not run {head} heads yet.",
             "Draft with a small model of the same family, or with `--drafter suffix`, which needs "
             "no model.",

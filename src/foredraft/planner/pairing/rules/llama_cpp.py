@@ -12,7 +12,6 @@ from foredraft.planner.pairing.ruling import (
     listed,
     no,
     with_setting,
-    wrong_head,
 )
 
 TYPES = {
@@ -66,8 +65,6 @@ def _danger(pair: Pair) -> str:
 
 
 def _head(pair: Pair, head: Head) -> Ruling:
-    if wrong := wrong_head(pair):
-        return wrong
     if head not in TYPES:
         return no(f"llama.cpp runs EAGLE-3, MTP, DFlash and DSpark heads, not {head}.", SAME_FAMILY)
     others = pair.others(Format.GGUF)

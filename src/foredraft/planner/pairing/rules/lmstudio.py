@@ -9,7 +9,6 @@ from foredraft.planner.pairing.ruling import (
     listed,
     no,
     with_setting,
-    wrong_head,
     yes,
 )
 
@@ -41,8 +40,6 @@ def rule(pair: Pair) -> Ruling:
 
 
 def _head(pair: Pair, head: Head) -> Ruling:
-    if wrong := wrong_head(pair):
-        return wrong
     if head not in _LOADED_WITH:
         return no(f"LM Studio runs MTP, DFlash and DSpark heads, not {head}.", SAME_FAMILY)
     others = pair.others(Format.GGUF)

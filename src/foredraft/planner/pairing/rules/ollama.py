@@ -9,7 +9,6 @@ from foredraft.planner.pairing.ruling import (
     listed,
     no,
     with_setting,
-    wrong_head,
 )
 
 _RUN = {Head.MTP, Head.DFLASH}
@@ -26,8 +25,6 @@ def rule(pair: Pair) -> Ruling:
             if refusal(pair.target, pair.draft)
             else "Run the same files with llama-server and --spec-type draft-simple.",
         )
-    if wrong := wrong_head(pair):
-        return wrong
     if head not in _RUN:
         return no(f"Ollama runs MTP and DFlash heads, not {head}.", SAME_FAMILY)
     others = pair.others(Format.GGUF)

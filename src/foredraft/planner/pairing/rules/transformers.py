@@ -8,7 +8,6 @@ from foredraft.planner.pairing.ruling import (
     listed,
     no,
     with_setting,
-    wrong_head,
     yes,
 )
 
@@ -65,8 +64,6 @@ def rule(pair: Pair) -> Ruling:
 
 
 def _head(pair: Pair, head: Head) -> Ruling:
-    if wrong := wrong_head(pair):
-        return wrong
     if head not in (Head.MTP, Head.DFLASH):
         return no(f"Transformers does not run {head} heads.", SAME_FAMILY)
     if pair.others(Format.TRANSFORMERS):

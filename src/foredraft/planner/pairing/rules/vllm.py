@@ -10,7 +10,6 @@ from foredraft.planner.pairing.ruling import (
     listed,
     no,
     with_setting,
-    wrong_head,
     yes,
 )
 
@@ -56,8 +55,6 @@ def rule(pair: Pair) -> Ruling:
 
 
 def _head(pair: Pair, head: Head) -> Ruling:
-    if wrong := wrong_head(pair):
-        return wrong
     if head not in _METHODS:
         return no(f"vLLM 0.33 has no {head} drafting any more.", SAME_FAMILY)
     if gguf := pair.others(Format.TRANSFORMERS):

@@ -1,0 +1,129 @@
+"""From an answer's text to OpenAI's message: its content, and the calls of tools in it."""
+
+import json
+import secrets
+from typing import Any, Protocol
+
+from foredraft.server.tools import Form
+
+
+class Reader(Protocol):
+    """Makes a message of an answer's text: deltas as it comes, or all of it.
+
+    `called` says, at the end, whether the model called a tool.
+    """
+
+    called: bool
+
+    def push(self, text: str) -> dict[str, Any]:
+        """The delta for more text; empty for none."""
+
+    def finish(self) -> dict[str, Any]:
+        """The delta for what was held back."""
+
+    def message(self, text: str) -> dict[str, Any]:
+        """The fields of the whole answer's message."""
+
+
+class Plain:
+    """Text is content, and nothing else."""
+
+    called = False
+
+    def push(self, text: str) -> dict[str, Any]:
+        return {"content": text} if text else {}
+
+    def finish(self) -> dict[str, Any]:
+        return {}
+
+    def message(self, text: str) -> dict[str, Any]:
+        return {"content": text}
+
+
+class Calls:
+    """Text around calls is content; a call is told when it is complete.
+
+    What may be the beginning of a call is held back until that is known. What looks like a call
+    but is none of the offered functions, or no JSON, is content as it stands.
+    """
+
+    def __init__(self, form: Form, names: frozenset[str]) -> None:
+        self.called = False
+        self._form = form
+        self._names = names
+        self._begin, self._end = form.begin.strip(), form.end.strip()
+        self._held = ""
+        self._calls = 0
+
+    def push(self, text: str) -> dict[str, Any]:
+        self._held += text
+        if not self._begin:  # the whole answer is a call, or none is
+            looks_so = self._held.lstrip()[:1] in ("", "{")
+            return {} if looks_so else _delta(self._take(len(self._held)), [])
+        content = ""
+        calls: list[dict[str, Any]] = []
+        while (start := self._held.find(self._begin)) >= 0:
+            content += self._take(start).rstrip()  # line breaks before a call say nothing
+            stop = self._held.find(self._end)
+            if stop < 0:
+                return _delta(content, calls)
+            whole = self._take(stop + len(self._end))
+            call = self._read(whole[len(self._begin) : -len(self._end)])
+            content += whole if call is None else ""
+            calls += [] if call is None else [call]
+        return _delta(content + self._take(len(self._held) - self._doubtful()), calls)
+
+    def finish(self) -> dict[str, Any]:
+        rest = self._take(len(self._held))
+        call = self._read(rest.removeprefix(self._begin)) if rest.startswith(self._begin) else None
+        if call is not None:
+            return _delta("", [call])
+        return _delta(rest if rest.strip() or not self.called else "", [])
+
+    def message(self, text: str) -> dict[str, Any]:
+        reader = Calls(self._form, self._names)
+        deltas = (reader.push(text), reader.finish())
+        self.called = reader.called
+        content = "".join(delta.get("content", "") for delta in deltas)
+        calls = [call for delta in deltas for call in delta.get("tool_calls", ())]
+        if not calls:
+            return {"content": content}
+        for call in calls:
+            del call["index"]
+        return {"content": content.strip() or None, "tool_calls": calls}
+
+    def _take(self, size: int) -> str:
+        taken, self._held = self._held[:size], self._held[size:]
+        return taken
+
+    def _doubtful(self) -> int:
+        """How much of the end of what is held may begin a call, or part one from the next."""
+        blank = len(self._held) - len(self._held.rstrip())
+        longest = min(len(self._held), len(self._begin) - 1)
+        sizes = range(longest, 0, -1)
+        begun = next((n for n in sizes if self._held.endswith(self._begin[:n])), 0)
+        before = self._held[: len(self._held) - begun]
+        return begun + len(before) - len(before.rstrip()) if begun else blank
+
+    def _read(self, text: str) -> dict[str, Any] | None:
+        """The call that a text is, if it is one."""
+        try:
+            said = json.loads(text)
+            name, arguments = said["name"], said[self._form.arguments]
+        except (ValueError, TypeError, KeyError):
+            return None
+        if name not in self._names or not isinstance(arguments, dict):
+            return None
+        self.called = True
+        self._calls += 1
+        written = json.dumps(arguments, ensure_ascii=False)
+        return {
+            "index": self._calls - 1,
+            "id": f"call_{secrets.token_hex(12)}",
+            "type": "function",
+            "function": {"name": name, "arguments": written},
+        }
+
+
+def _delta(content: str, calls: list[dict[str, Any]]) -> dict[str, Any]:
+    return ({"content": content} if content else {}) | ({"tool_calls": calls} if calls else {})
