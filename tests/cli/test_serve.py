@@ -175,8 +175,7 @@ def test_help_needs_no_web_framework():
 
 
 def test_without_the_extra_it_says_what_to_install(parrot, refuse, monkeypatch):
-    monkeypatch.setitem(sys.modules, "foredraft.server.run", None)
     monkeypatch.setitem(sys.modules, "fastapi", None)
     for name in [name for name in sys.modules if name.startswith("foredraft.server")]:
         monkeypatch.delitem(sys.modules, name)
-    refuse("serve", says="pip install 'foredraft[server]'")
+    refuse("serve", says="Serving needs fastapi; install it with: pip install 'foredraft[server]'.")
