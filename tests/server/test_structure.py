@@ -113,6 +113,16 @@ def test_what_is_refused(client, more, param, said):
     assert said in caught.value.message
 
 
+def test_a_grammar_that_grows_too_costly_is_the_clients_to_mend(client):
+    """Whole, and in a stream that has begun."""
+    body = {"grammar": "start: s\ns: s s s s | s s s | s s | /[a-z]/ |"}
+    with pytest.raises(openai.BadRequestError, match="too costly to follow"):
+        ask(client, extra_body=body)
+    with pytest.raises(openai.APIError, match="too costly to follow"):
+        list(ask(client, extra_body=body, stream=True))
+    assert ask(client).choices[0].message.content.startswith("die Flut")
+
+
 def test_the_server_answers_others_while_a_grammar_compiles(client):
     """And the same client, after it: nothing is left behind."""
     with pytest.raises(openai.BadRequestError):

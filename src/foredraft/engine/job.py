@@ -37,7 +37,8 @@ class Step:
     """What a job hears: the tokens of a round, or that it has ended without one.
 
     `finish_reason` is set on the last step alone: that of Result, or "cancelled", "timeout" or
-    "error", where `error` says in one sentence what went wrong.
+    "error", where `error` says in one sentence what went wrong, and `mendable` whether another
+    request would mend it.
     """
 
     tokens: tuple[Token, ...] = ()
@@ -45,6 +46,7 @@ class Step:
     share: Share | None = None
     finish_reason: str | None = None
     error: str | None = None
+    mendable: bool = False
 
 
 Listener = Callable[[Step], None]

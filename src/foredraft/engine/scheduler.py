@@ -294,6 +294,6 @@ class Scheduler:
     def _failure(self, error: Exception) -> Step:
         """What a job hears of an error; one that is no person's to mend is logged in full."""
         if isinstance(error, ForedraftError):
-            return Step(finish_reason="error", error=str(error))
+            return Step(finish_reason="error", error=str(error), mendable=True)
         _log.error("A round failed.", exc_info=error)
         return Step(finish_reason="error", error="The engine failed; its log says how.")

@@ -104,4 +104,4 @@ class Exchange:
             "cancelled": "The server is shutting down; send the request to another.",
         }
         said = step.error or messages.get(str(step.finish_reason), "The answer failed.")
-        return Refusal(status, said, code=code)
+        return Refusal(400 if step.mendable else status, said, code=code)
