@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from foredraft.core.sampling import SamplingParams
 from foredraft.core.types import Exactness
+from foredraft.drafters.forced import ForcedDrafter
 from foredraft.drafters.model import ModelDrafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.suffix import SuffixDrafter
 from foredraft.engine.generator import Generator
+from foredraft.engine.prices import Prices
 from foredraft.engine.request import Request
 from foredraft.grammar.grammar import Grammar
 from foredraft.grammar.vocabulary import Vocabulary
@@ -144,3 +146,26 @@ def test_a_draft_that_has_no_row_for_what_must_follow(target):
     assert "!" in drafted.text
     assert drafted.stats.drafted > 0
     assert drafted.text == answer(target, None, asked(0), TINY_PROMPT).text
+
+
+class Priced(Generator):
+    """Passes that cost little, so that the controller drafts."""
+
+    def calibrate(self, bitwise=False, progress=None):
+        return Prices({1: 0.01, 32: 0.012})
+
+
+@pytest.mark.parametrize("exactness", list(Exactness))
+def test_the_controllers_choice_of_forced_and_found_tokens(target, exactness):
+    """They are merged into a tree where the level allows it."""
+    words = Grammar.lark('start: ("abcdefgh" /[i-k]{1,3}/){6,}')
+    law = SamplingParams(temperature=0.8)
+    request = Request(law, 80, seed=3, exactness=exactness).constrained(
+        Vocabulary(target).compile(words), len(TINY_PROMPT)
+    )
+    suffix = SuffixDrafter(branching=True, least=0.02)
+    drafted = Priced(target, suffix, ForcedDrafter()).generate(TINY_PROMPT, request)
+    assert drafted.stats.accepted > 30
+    assert drafted.text.startswith("abcdefgh")
+    if exactness is not Exactness.DISTRIBUTION:
+        assert drafted.text == answer(target, None, request, TINY_PROMPT).text
