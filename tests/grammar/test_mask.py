@@ -105,6 +105,8 @@ def test_memory_is_bounded(bytewise):
     for size in range(200):
         assert allowed(mask, [*b"a"] * size) == {ord("a"), EOS}
     assert len(mask._masks) <= 64
+    for size in (0, 3, 199, 0):  # an earlier text again, as when a request is made again
+        assert allowed(mask, [*b"a"] * size) == {ord("a"), EOS}
 
 
 def test_forced_tokens_are_all_that_may_follow(bytewise):

@@ -49,15 +49,14 @@ class GrammarMask:
 
     def _mask(self, output: IntArray) -> bytes | None:
         """One bit a token, lowest first; None where the grammar has been left."""
-        shared = _shared(self._path, output)
-        if shared < output.size or output.size not in self._masks:
-            followed = self._follow(output)
-            mask = self._matcher.compute_bitmask() if followed else None
-            self._check()
-            self._masks[output.size] = mask
-            if len(self._masks) > _KEPT:
-                del self._masks[min(self._masks)]
-        return self._masks[output.size]
+        if output.size in self._masks and _shared(self._path, output) == output.size:
+            return self._masks[output.size]
+        mask = self._matcher.compute_bitmask() if self._follow(output) else None
+        self._check()
+        self._masks[output.size] = mask
+        if len(self._masks) > _KEPT:
+            del self._masks[next(iter(self._masks))]  # the first that was made
+        return mask
 
     def _follow(self, output: IntArray) -> bool:
         """Bring the matcher to the end of `output`; whether the grammar allows it."""
