@@ -9,8 +9,12 @@ from transformers import (
     Gemma3TextConfig,
     LlamaConfig,
     LlamaForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
     Qwen2Config,
     Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
     Qwen3NextConfig,
     Qwen3NextForCausalLM,
 )
@@ -69,6 +73,10 @@ def model(kind: str = "llama", seed: int = 0, **changes: Any) -> Any:
         built = LlamaForCausalLM(LlamaConfig(**shape))
     elif kind == "qwen2":
         built = Qwen2ForCausalLM(Qwen2Config(**shape))
+    elif kind == "qwen3":
+        built = Qwen3ForCausalLM(Qwen3Config(**shape, head_dim=8))
+    elif kind == "mistral":
+        built = MistralForCausalLM(MistralConfig(**shape, sliding_window=8))
     elif kind == "gemma3":
         config = Gemma3TextConfig(**shape, sliding_window=8, head_dim=8, layer_types=None)
         config.layer_types = ["sliding_attention", "full_attention"]

@@ -36,6 +36,20 @@ def test_rows_match_the_cpu(kind):
     np.testing.assert_allclose(left, right, atol=2e-3)
 
 
+@pytest.mark.parametrize("kind", ["llama", "gemma3"])
+def test_sequences_share_a_pass(kind):
+    target = on_gpu(kind)
+    assert target._mixes
+    shapes, batch = [(-1,), (-1, 0, 0, 1), (-1, 0, 1)], []
+    for n, parents in enumerate(shapes):
+        sequence = target.open()
+        target.prefill(sequence, [(7 * i + n) % 31 for i in range(5 + 10 * n)])
+        batch.append(Rows(sequence, [(3 * i + n) % 31 for i in range(len(parents))], parents))
+    for rows, logits in zip(batch, target.score(batch), strict=True):
+        target.commit(rows.sequence, [])
+        np.testing.assert_allclose(logits, target.score([rows])[0], atol=2e-3)
+
+
 @pytest.mark.parametrize("kind", ["llama", "gemma3", "qwen3_next"])
 def test_text_does_not_depend_on_the_drafter(kind):
     target, params = on_gpu(kind), SamplingParams(temperature=0.8, top_p=0.9)

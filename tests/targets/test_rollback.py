@@ -1,6 +1,7 @@
 """Any history of accepting, refusing, rewinding and giving up, against a cache made from nothing.
 
-Both engines; sliding windows, recurrent layers and trees included. Two sequences take turns.
+Both engines; sliding windows, recurrent layers and trees included. Two sequences take turns, and
+one may begin anew with the other's tokens.
 """
 
 from dataclasses import dataclass
@@ -35,7 +36,8 @@ def made(engine, kind):
 
 @dataclass
 class Step:
-    """What happens to one of two sequences: a pass of which a path is kept, or a rewinding."""
+    """What happens to one of two sequences: a pass of which a path is kept, a rewinding, or that
+    the other becomes its fork."""
 
     which: int
     tokens: list[int]
@@ -60,7 +62,7 @@ def steps(draw):
         tokens=tokens,
         forks=draw(st.lists(st.integers(0, 9), min_size=len(tokens) - 1, max_size=len(tokens) - 1)),
         kept=draw(st.integers(0, len(tokens) - 1)),
-        ending=draw(st.sampled_from(["keep", "keep", "keep", "keep nothing", "give up", "rewind"])),
+        ending=draw(st.sampled_from([*["keep"] * 3, "keep nothing", "give up", "rewind", "fork"])),
     )
 
 
@@ -93,6 +95,12 @@ def test_any_history_leaves_the_cache_that_its_text_would(engine, kind, history)
         target.prefill(sequence, text)
         if step.ending == "rewind":
             del text[max(1, len(text) - 2 * step.kept) :]
+            continue
+        if step.ending == "fork":
+            length = len(text) - step.kept
+            sequences[1 - step.which] = target.fork(sequence, length)
+            texts[1 - step.which] = text[:length]
+            assert sequences[1 - step.which].tokens in ([], text[:length])
             continue
         parents = step.parents(target.capabilities.trees)
         (logits,) = target.score([Rows(sequence, step.tokens, parents)])

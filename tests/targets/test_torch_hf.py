@@ -37,7 +37,7 @@ def test_rollback_leaves_no_trace(kind, kept):
         text += [*draft[: kept - 1], (11 * step) % 31]
 
 
-@pytest.mark.parametrize("kind", ["llama", "qwen2", "gemma3"])
+@pytest.mark.parametrize("kind", ["llama", "qwen2", "gemma3", "mistral"])
 def test_tree_rows_equal_their_chains(kind):
     target = tiny.target(kind)
     sequence = target.open()
@@ -111,6 +111,13 @@ def test_bitwise_rows_do_not_depend_on_grouping(kind, dtype):
         results.append(np.concatenate(rows))
     np.testing.assert_array_equal(results[0], results[1])
     np.testing.assert_array_equal(results[0], results[2])
+
+
+def test_layers_that_see_chunks_verify_no_trees():
+    """Whose masks the model makes, for chains only."""
+    config = {"layer_types": ["chunked_attention", "full_attention"], "attention_chunk_size": 8}
+    assert not tiny.target(**config).capabilities.trees
+    assert tiny.target("gemma3").capabilities.trees
 
 
 def test_bitwise_refuses_trees():

@@ -58,7 +58,9 @@ def plan(
     ] = 1.2,
     run: Annotated[
         bool,
-        typer.Option("--run", help="Then run the best, and say how good the prediction was."),
+        typer.Option(
+            "--run", metavar="", help="Then run the best, and say how good the prediction was."
+        ),
     ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Store the plan as JSON, for `export`.", metavar="FILE")
@@ -81,7 +83,7 @@ def plan(
         ),
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the plan as JSON and nothing else.")
+        bool, typer.Option("--json", metavar="", help="Print the plan as JSON and nothing else.")
     ] = False,
 ) -> None:
     """Measure this machine and these prompts, and say whether to speculate, with what, and why.

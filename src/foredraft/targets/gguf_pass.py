@@ -69,7 +69,7 @@ def tree(own: GGUFSequence, parents: Sequence[int]) -> Pass:
     owners: list[list[int]] = [[] for _ in range(count)]
     inner = set(parents)
     for leaf in (row for row in range(count) if row not in inner):
-        if owners[0]:
+        if any(owners):
             branch = own.context.take()[0]
             own.ids.append(branch)
             own.context.copy(own.ids[0], branch)

@@ -37,6 +37,11 @@ def layer_kinds(config: Any) -> set[str]:
     return set(getattr(config, "layer_types", None) or [default])
 
 
+def known(config: Any) -> bool:
+    """Whether `row_masks` is right for all its layers; Llama 4's see a text in chunks."""
+    return layer_kinds(config) <= {FULL, SLIDING}
+
+
 def sees_all(config: Any, stretch: Stretch) -> bool:
     """Whether nothing is kept from its rows in any layer: a single one, within every window."""
     reach = config.sliding_window if SLIDING in layer_kinds(config) else stretch.visible

@@ -11,7 +11,7 @@ from transformers import AttentionInterface
 from transformers.cache_utils import Cache, CacheLayerMixin
 
 from foredraft.targets.attention import GROUPED_HEADS, asks_by_name, grouped
-from foredraft.targets.masks import FULL, SLIDING, Stretch, layer_kinds, sees_all
+from foredraft.targets.masks import Stretch, known, sees_all
 
 _NAME = "foredraft_together"
 _ODD = ("position_bias", "softcap", "s_aux")
@@ -21,8 +21,8 @@ _ODD = ("position_bias", "softcap", "s_aux")
 def may_suit(model: Any) -> bool:
     """Whether a pass of several sequences is worth a try; a trial must show that it is right.
 
-    What the trial's short texts would not show is ruled out here: attention that sees part of a
-    text in another way than by a sliding window, and positions turned by the longest text's angle.
+    What a trial with short texts would not show is ruled out here: attention to part of a text
+    other than a window, and angles of positions that the longest text of a pass decides.
     """
     config = model.config.get_text_config(decoder=True)
     ropes = getattr(config, "rope_parameters", None) or {}
@@ -30,7 +30,7 @@ def may_suit(model: Any) -> bool:
     return (
         config._attn_implementation in ("sdpa", GROUPED_HEADS)
         and not asks_by_name(type(model))
-        and layer_kinds(config) <= {FULL, SLIDING}
+        and known(config)
         and not any(rope.get("rope_type") in ("dynamic", "longrope") for rope in kinds)
     )
 

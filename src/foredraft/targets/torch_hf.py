@@ -20,6 +20,7 @@ from foredraft.targets.base import (
     shared_prefix,
 )
 from foredraft.targets.kv import Slots, Snapshots
+from foredraft.targets.masks import known
 from foredraft.targets.packed import has_half, pack
 from foredraft.targets.placement import place
 from foredraft.targets.together import may_suit
@@ -63,7 +64,7 @@ class TorchTarget:
         self._slots = Slots.suits(config)
         self.capabilities = Capabilities(
             rollback=Rollback.FREE if self._slots else Rollback.SNAPSHOT,
-            trees=self._slots,
+            trees=self._slots and known(config),
             max_rows=64,
         )
 
@@ -120,8 +121,8 @@ class TorchTarget:
                 progress(done)
 
     def score(self, batch: Sequence[Rows]) -> list[LogitArray]:
-        """As few passes as the rows fit in, but one for each `bitwise` sequence and, where the
-        model cannot run several together, for any; see Target.score."""
+        """As few passes as the rows fit in; one for each sequence that is `bitwise`, and for all
+        where the model cannot run several at once. See Target.score."""
         parts = [self._prepare(rows) for rows in batch]
         answers: dict[int, LogitArray] = {}
         try:
