@@ -1,10 +1,13 @@
 """Bodies that are refused: 400, and the field's name."""
 
 import pytest
+from pydantic import ValidationError
 
+from foredraft.server.schema import ChatBody
 from tests.server.conftest import parrot
 from tests.server.serving import ASK, error_of, serving
 
+PART = {"type": "text", "text": "x"}
 IMAGE = {"type": "image_url", "image_url": {"url": "file:///etc/passwd"}}
 
 
@@ -47,6 +50,9 @@ IMAGE = {"type": "image_url", "image_url": {"url": "file:///etc/passwd"}}
         ({"audio": {}}, "audio"),
         ({"messages": []}, "messages"),
         ({"messages": "hello"}, "messages"),
+        ({"messages": ASK * 4097}, "messages"),
+        ({"messages": [{"role": "user", "content": [PART] * 1025}]}, "messages[0].content"),
+        ({"metadata": {str(i): "" for i in range(17)}}, "metadata"),
         ({"messages": [{"content": "hello"}]}, "messages[0].role"),
         ({"messages": [{"role": "user", "content": 5}]}, "messages[0].content"),
         ({"messages": [{"role": "user", "content": "", "mood": 1}]}, "messages[0].mood"),
@@ -144,3 +150,14 @@ def test_a_failure_of_the_server_is_an_error_object(monkeypatch):
         error = served.refused(500)
     assert error["type"] == "server_error"
     assert "luck" not in error["message"]
+
+
+def test_of_a_long_list_only_the_first_mistake_is_looked_for():
+    with pytest.raises(ValidationError) as caught:
+        ChatBody.model_validate({"messages": [{"r": 1}] * 100})
+    assert caught.value.error_count() == 2  # a role is missing, and r is unknown
+
+
+def test_thousands_of_mistakes_are_counted(served):
+    error = served.refused(400, **{f"a{i}": 1 for i in range(2000)})
+    assert error["message"] == "The body has 2,000 mistakes, too many to name one."

@@ -15,6 +15,8 @@ from foredraft.server.service import Serving
 _PATIENCE_S = 30.0
 """A client that takes longer to send its body is let go."""
 _LONGEST_NAME = 200
+_MOST_NAMED = 1000
+"""Mistakes beyond which describing them takes longer than a server has for a bad request."""
 
 Kind = TypeVar("Kind", bound=BaseModel)
 
@@ -62,6 +64,8 @@ async def _bytes(request: Request, most: int) -> bytes:
 
 
 def _refusal(error: ValidationError, raw: bytes) -> Refusal:
+    if error.error_count() > _MOST_NAMED:
+        return Refusal(400, f"The body has {error.error_count():,} mistakes, too many to name one.")
     found = error.errors(include_url=False, include_context=False, include_input=False)
     if found[0]["type"] == "json_invalid":
         return Refusal(400, f"The body is not JSON: {found[0]['msg'].partition(': ')[2]}.")

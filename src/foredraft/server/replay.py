@@ -13,9 +13,10 @@ from foredraft.engine.replay import passes
 from foredraft.server.body import body
 from foredraft.server.chat import template_ids
 from foredraft.server.errors import Refusal
+from foredraft.server.fields import Integer, TokenIds
 from foredraft.server.openapi import BODY, refusals, takes
 from foredraft.server.replies import Pass, Replay
-from foredraft.server.schema import Body, Integer, Message, TokenIds
+from foredraft.server.schema import Body, Message, Messages
 from foredraft.server.service import Service, Serving
 from foredraft.server.translate import check_prompt
 
@@ -25,7 +26,7 @@ router = APIRouter()
 class ReplayBody(Body):
     """A prompt, the tokens that answered it, and the setting to try."""
 
-    prompt: str | TokenIds | Annotated[list[Message], Field(min_length=1)]
+    prompt: str | TokenIds | Messages
     tokens: TokenIds
     mode: Literal["suffix", "ngram"]
     draft_len: Annotated[Integer, Field(ge=1, le=64)]

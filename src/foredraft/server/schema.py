@@ -2,42 +2,28 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from foredraft.core.types import Exactness
-
-SEEDS = 2**63
-
-
-def _whole(number: object) -> object:
-    """JSON has one kind of number: 5.0 is an integer too."""
-    return int(number) if isinstance(number, float) and number.is_integer() else number
-
-
-def _boolean(value: object) -> object:
-    """0 equals False, but is none."""
-    if not isinstance(value, bool):
-        raise PydanticCustomError("boolean", "input should be a boolean")
-    return value
-
-
-No = Annotated[Literal[False], BeforeValidator(_boolean)]
-Integer = Annotated[int, BeforeValidator(_whole)]
-Count = Annotated[Integer, Field(ge=0)]
-Share = Annotated[float, Field(gt=0, le=1)]
-Penalty = Annotated[float, Field(ge=-2, le=2)]
-Bias = Annotated[float, Field(ge=-100, le=100)]
-Length = Annotated[Integer, Field(ge=1)]
-Tops = Annotated[Integer, Field(ge=0, le=20)]
-DraftLen = Annotated[Integer, Field(ge=0, le=64)]
-Seed = Annotated[Integer, Field(ge=0, lt=SEEDS)]
-Choices = Annotated[Integer, Field(ge=1, le=16)]
-StopText = Annotated[str, Field(min_length=1, max_length=256)]
-Stops = Annotated[list[StopText], Field(max_length=16)]
-Label = Annotated[str, Field(max_length=256)]
-TokenKey = Annotated[str, Field(pattern="^[0-9]{1,9}$")]
-TokenIds = Annotated[list[Count], Field(min_length=1)]
+from foredraft.server.fields import (
+    Biases,
+    Choices,
+    Count,
+    DraftLen,
+    Integer,
+    Label,
+    Labels,
+    Length,
+    No,
+    Penalty,
+    Seed,
+    Share,
+    Stops,
+    StopText,
+    TokenIds,
+    Tops,
+)
 
 
 class Body(BaseModel):
@@ -60,7 +46,7 @@ class TextPart(Body):
         return kind
 
 
-Content = str | list[TextPart]
+Content = str | Annotated[list[TextPart], Field(max_length=1024, fail_fast=True)]
 
 
 class SpeculationBody(Body):
@@ -166,7 +152,7 @@ class GenerationBody(Body):
     repetition_penalty: Annotated[float, Field(ge=0.01, le=100)] | None = None
     presence_penalty: Penalty | None = None
     frequency_penalty: Penalty | None = None
-    logit_bias: Annotated[dict[TokenKey, Bias], Field(max_length=1024)] | None = None
+    logit_bias: Biases | None = None
     seed: Seed | None = None
     stop: StopText | Stops | None = None
     max_tokens: Length | None = None
@@ -183,7 +169,7 @@ class GenerationBody(Body):
     user: str | None = None
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
-    metadata: dict[str, str] | None = None
+    metadata: Labels | None = None
     store: No | None = None
     service_tier: Literal["auto", "default"] | None = None
 
@@ -221,8 +207,11 @@ class Message(Body):
     function_call: None = None
 
 
+Messages = Annotated[list[Message], Field(min_length=1, max_length=4096, fail_fast=True)]
+
+
 class ChatBody(GenerationBody):
-    messages: Annotated[list[Message], Field(min_length=1)]
+    messages: Messages
     max_completion_tokens: Length | None = None
     logprobs: bool | None = None
     top_logprobs: Tops | None = None
@@ -243,8 +232,8 @@ class CompletionBody(GenerationBody):
     prompt: (
         str
         | TokenIds
-        | Annotated[list[str], Field(min_length=1, max_length=16)]
-        | Annotated[list[TokenIds], Field(min_length=1, max_length=16)]
+        | Annotated[list[str], Field(min_length=1, max_length=16, fail_fast=True)]
+        | Annotated[list[TokenIds], Field(min_length=1, max_length=16, fail_fast=True)]
     )
     logprobs: Tops | None = None
     echo: No | None = None

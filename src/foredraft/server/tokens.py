@@ -5,11 +5,12 @@ from typing import Annotated
 
 from fastapi import APIRouter
 
+from foredraft.server import fields
 from foredraft.server.body import body
 from foredraft.server.errors import Refusal
 from foredraft.server.openapi import BODY, refusals, takes
 from foredraft.server.replies import Text, Tokens
-from foredraft.server.schema import Body, Count
+from foredraft.server.schema import Body
 from foredraft.server.service import Serving
 from foredraft.server.translate import bare
 
@@ -24,7 +25,7 @@ class TokenizeBody(Body):
 
 
 class DetokenizeBody(Body):
-    tokens: list[Count]
+    tokens: fields.Tokens
 
 
 @router.post("/tokenize", openapi_extra=takes(TokenizeBody), responses=refusals(*BODY))

@@ -4,7 +4,8 @@ from foredraft.core.sampling import SamplingParams
 from foredraft.engine.job import Speculation
 from foredraft.engine.request import Request
 from foredraft.server.errors import Refusal
-from foredraft.server.schema import SEEDS, GenerationBody, text_of
+from foredraft.server.fields import SEEDS
+from foredraft.server.schema import GenerationBody, text_of
 from foredraft.targets.base import Target, TextCodec
 
 _LAW = (
