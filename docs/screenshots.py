@@ -1,6 +1,7 @@
 """The pictures of the page in the READMEs: a real server, a real browser, docs/page-*.png.
 
-Needs chromium, and fonts for Japanese (apt install chromium fonts-noto-cjk).
+Needs chromium and fonts for Japanese (apt install chromium fonts-noto-cjk), a model that writes
+Japanese, and an otherwise idle machine: what the pictures show is measured while they are taken.
 
     python docs/screenshots.py [MODEL]
 """
@@ -17,16 +18,13 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 DOCS = Path(__file__).parent
 WIDE, PHONE = (1440, 900), (390, 844)
-PICTURES = (
-    ("en", "light", WIDE, {"chat", "race", "step", "why"}),
-    ("ja", "dark", WIDE, {"chat", "why"}),
-    ("en", "dark", PHONE, {"race"}),
-    ("ja", "light", PHONE, {"chat"}),
-)
+SETTLED_MS = 2500
+"""After this the page has asked the server how it is once more."""
 PROMPT = {
     "en": "Repeat this text twice: The tide comes in twice a day, and twice a day the tide goes "
-    "out. The gulls follow it out and follow it in.",
-    "ja": "Repeat this twice, word for word: 潮は一日に二度満ち、一日に二度引いていく。",
+    "out. The gulls follow it out, and follow it in again.",
+    "ja": "次の文章を二回繰り返してください：潮は一日に二度満ち、一日に二度引いていく。"
+    "カモメは潮とともに沖へ出て、潮とともに戻ってくる。",
 }
 
 
@@ -73,8 +71,9 @@ def chat(page: Page, language: str) -> None:
     page.fill("#prompt", PROMPT[language])
     page.click("#send")
     page.wait_for_selector(".foot")
+    page.wait_for_timeout(SETTLED_MS)
     page.evaluate("scrollTo(0, 0)")
-    page.locator(".answer .drafted").nth(4).hover()
+    page.locator(".answer .drafted").last.hover()
 
 
 def race(page: Page, language: str) -> None:
@@ -82,6 +81,8 @@ def race(page: Page, language: str) -> None:
     page.fill("#race-prompt", PROMPT[language])
     page.click("#race-start")
     page.wait_for_selector("#race-result:not([hidden])")
+    page.wait_for_timeout(SETTLED_MS)
+    page.evaluate("scrollTo(0, 0)")
 
 
 def step(page: Page, language: str) -> None:
@@ -106,20 +107,28 @@ def why(page: Page, language: str) -> None:
     page.evaluate("scrollTo(0, 0)")
 
 
+PICTURES = (
+    ("en", "light", WIDE, (chat, race, step, why)),
+    ("ja", "dark", WIDE, (chat, why)),
+    ("en", "dark", PHONE, (race,)),
+    ("ja", "light", PHONE, (chat,)),
+)
+
+
 def main() -> None:
     chromium = shutil.which("chromium")
     if chromium is None:
         sys.exit("There is no chromium to see the page with; install it (apt install chromium).")
-    model = sys.argv[1] if len(sys.argv) > 1 else "smollm2"
+    model = sys.argv[1] if len(sys.argv) > 1 else "qwen2.5-coder-1.5b"
     with server(model) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for language, theme, size, views in PICTURES:
             page = opened(browser, url, language, theme, size)
-            for view in (chat, race, step, why):
+            where = "phone" if size == PHONE else "wide"
+            for view in views:
                 view(page, language)
-                if view.__name__ in views:
-                    where = "phone" if size == PHONE else "wide"
-                    page.screenshot(path=DOCS / f"page-{view.__name__}-{where}-{language}.png")
+                page.screenshot(path=DOCS / f"page-{view.__name__}-{where}-{language}.png")
+            page.context.close()
         browser.close()
 
 

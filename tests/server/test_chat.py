@@ -8,6 +8,7 @@ import pytest
 from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
 from foredraft.core.types import Exactness
+from foredraft.engine.job import Speculation
 from tests.cli.parrot import SAYS
 from tests.server.conftest import parrot
 from tests.server.serving import ASK, serving
@@ -132,16 +133,34 @@ def _refuse(messages):
     raise ForedraftError("This model has no chat template.")
 
 
-def test_temperature_is_one_if_absent(served, monkeypatch):
-    asked = []
+@pytest.fixture
+def asked(served, monkeypatch):
+    """What the scheduler is asked: requests, and how they are to be drafted for."""
+    heard = []
     submit = served.service.scheduler.submit
 
-    def spy(ids, request, *rest, **options):
-        asked.append(request)
-        return submit(ids, request, *rest, **options)
+    def spy(ids, request, *rest, speculation, **options):
+        heard.append((request, speculation))
+        return submit(ids, request, *rest, speculation=speculation, **options)
 
     monkeypatch.setattr(served.service.scheduler, "submit", spy)
+    return heard
+
+
+def test_how_it_is_drafted_for_is_passed_on(served, asked):
+    served.chat(
+        speculation={"mode": "suffix", "user_scope": "me"},
+        prediction={"type": "content", "content": [{"type": "text", "text": "die"}]},
+    )
+    assert asked[0][1] == Speculation("suffix", tuple(b"die"), "me")
+
+
+def test_temperature_is_one_if_absent(served, asked):
     served.post("/v1/chat/completions", {"messages": ASK})
+    assert asked[0][0].params == SamplingParams(temperature=1.0)
+
+
+def test_every_setting_reaches_the_engine(served, asked):
     served.chat(
         temperature=0.5,
         top_p=0.9,
@@ -158,8 +177,8 @@ def test_temperature_is_one_if_absent(served, monkeypatch):
         max_tokens=9,
         speculation={"draft_len": 3, "exactness": "distribution"},
     )
-    assert asked[0].params == SamplingParams(temperature=1.0)
-    assert asked[1].params == SamplingParams(
+    ((request, _),) = asked
+    assert request.params == SamplingParams(
         temperature=0.5,
         top_p=0.9,
         top_k=40,
@@ -171,5 +190,5 @@ def test_temperature_is_one_if_absent(served, monkeypatch):
         logit_bias={42: -5.0},
         min_tokens=3,
     )
-    assert (asked[1].seed, asked[1].ignore_eos, asked[1].max_new_tokens) == (7, True, 9)
-    assert (asked[1].draft_len, asked[1].exactness) == (3, Exactness.DISTRIBUTION)
+    assert (request.seed, request.ignore_eos, request.max_new_tokens) == (7, True, 9)
+    assert (request.draft_len, request.exactness) == (3, Exactness.DISTRIBUTION)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -35,6 +36,15 @@ def test_the_example_with_openais_client(served, capsys):
     text, figures = capsys.readouterr().out.split("\n", 1)
     assert text == SAYS[:40]
     assert len(figures.split()) == 3
+
+
+def test_the_example_with_bench(served, capsys, tmp_path):
+    prompts = tmp_path / "prompts.txt"
+    prompts.write_text("hello")
+    command = shlex.split(example("console", served))[1:]
+    assert main([*command, "--prompts", str(prompts), "--repeats", "1", "-n", "8", "--json"]) == 0
+    (counted,) = json.loads(capsys.readouterr().out)["sides"]["off"]["counters"]
+    assert counted["drafted"] == 0
 
 
 @pytest.mark.parametrize("body", [ChatBody, CompletionBody])

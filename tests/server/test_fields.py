@@ -127,3 +127,20 @@ def test_a_field_cannot_forge_a_line_of_the_log(served, caplog):
     with caplog.at_level("INFO", "foredraft.server"):
         served.refused(400, **{"a\nb": 1})
     assert caplog.messages == [r"POST /v1/chat/completions 400 a\nb"]
+
+
+def test_a_body_of_the_usual_size_is_read(served):
+    talk = [{"role": "user", "content": "x" * (3 << 20)}]
+    assert served.refused(400, messages=talk)["code"] == "context_length_exceeded"
+
+
+def test_a_failure_of_the_server_is_an_error_object(monkeypatch):
+    with serving(parrot()) as served:
+
+        def fail(*given, **options):
+            raise RuntimeError("out of luck")
+
+        monkeypatch.setattr(served.service.scheduler, "submit", fail)
+        error = served.refused(500)
+    assert error["type"] == "server_error"
+    assert "luck" not in error["message"]

@@ -134,6 +134,17 @@ def test_a_body_that_does_not_come(slow, monkeypatch):
         assert client.recv(1000).startswith(b"HTTP/1.1 408 ")
 
 
+def test_a_client_that_leaves_within_its_body(served, caplog):
+    with served.connection() as client:
+        client.sendall(
+            b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 100\r\n\r\n{"
+        )
+    with caplog.at_level("INFO"):
+        served.wait(lambda: caplog.messages)
+    assert caplog.messages == ["POST /tokenize 400 "]
+
+
 def test_streams_run_beside_each_other():
     with serving(parrot()) as served:
         texts = []

@@ -100,7 +100,7 @@ def form(schema):
         (
             {"response_format": FORM, "extra_body": {"grammar": 'start: "a"'}},
             "grammar",
-            "response_format and grammar both",
+            "whole answer",
         ),
     ],
 )

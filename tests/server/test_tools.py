@@ -31,6 +31,9 @@ TOOLS = [
 ]
 
 
+BAD_TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "strin"}}}]
+
+
 class Hermes(Bytes):
     """A template that shows what it was told."""
 
@@ -123,6 +126,17 @@ def test_required_is_one_of_them(talker):
     assert call.function.name == "weather"
 
 
+def test_a_schema_beside_tools_is_for_the_answer_that_calls_none(talker):
+    form, seen = {"type": "json_object"}, []
+    for says in ('{"said": 1}', CALL):
+        with served(says) as server, client_of(server) as client:
+            seen += ask(client, response_format=form).choices
+    assert [choice.message.content for choice in seen] == ['{"said": 1}', None]
+    assert [choice.finish_reason for choice in seen] == ["stop", "tool_calls"]
+    done = ask(talker, response_format=form, tools=TOOLS[:1], tool_choice="required")
+    assert done.choices[0].message.tool_calls
+
+
 def test_what_the_template_is_told(talker):
     """Arguments of earlier calls as objects, and the tools as they were given."""
     called = {"id": "c1", "type": "function", "function": {"name": "time", "arguments": '{"a": 1}'}}
@@ -154,11 +168,8 @@ def test_what_the_template_is_told(talker):
         ({"tool_choice": {"type": "function", "function": {"name": "x"}}}, "tool_choice", "'x'"),
         ({"tools": [], "tool_choice": "required"}, "tool_choice", "at least one"),
         ({"tool_choice": "sometimes"}, "tool_choice", "required"),
-        (
-            {"tool_choice": "required", "response_format": {"type": "json_object"}},
-            "tool_choice",
-            "both",
-        ),
+        ({"extra_body": {"grammar": 'start: "a"'}}, "grammar", "whole answer"),
+        ({"tool_choice": "required", "tools": BAD_TOOLS}, "tools", "strin"),
     ],
 )
 def test_what_is_refused(talker, more, param, said):
@@ -205,6 +216,13 @@ BAD = '<tool_call>\n{"name": "f", "arguments": {\n</tool_call>'
         ("a <tool_cal", "a <tool_cal", []),
         (BAD, BAD, []),
         (F.replace('"f"', '"other"'), F.replace('"f"', '"other"'), []),
+        ('{"name": "f", "arguments": {"a": 1}}', "", [("f", {"a": 1})]),
+        ('```json\n{\n  "name": "g",\n  "arguments": {}\n}\n```', "", [("g", {})]),
+        ('{"name": "other", "arguments": {}}', '{"name": "other", "arguments": {}}', []),
+        ('{"name": "f", "arguments": {}} it is', '{"name": "f", "arguments": {}} it is', []),
+        ('```json\n{"a": 1}\n```', '```json\n{"a": 1}\n```', []),
+        ("```python\nx\n```", "```python\nx\n```", []),
+        ("", "", []),
         ("<tool_call>\n[1]\n</tool_call>", "<tool_call>\n[1]\n</tool_call>", []),
     ],
 )

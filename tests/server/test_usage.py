@@ -56,7 +56,9 @@ def test_several_generations_as_one():
     total = merged([one, other])
     assert (total.prompt_tokens, total.generated_tokens, total.target_passes) == (5, 10, 4)
     assert (total.drafted, total.accepted, total.rejected, total.ignored) == (9, 6, 2, 1)
-    assert total.sources == {"ngram": [2, 7, 6], "suffix": [1, 2, 0]}
+    assert (
+        total.sources == {"ngram": [2, 7, 6], "suffix": [1, 2, 0]} == merged([other, one]).sources
+    )
     assert (total.judged, total.kept) == ([3, 2, 2, 1], [2, 2, 1, 1])
     assert total.lengths == {2: 1, 0: 2, 4: 1}
 

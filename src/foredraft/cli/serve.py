@@ -1,6 +1,7 @@
 """`foredraft serve`: a model behind OpenAI's HTTP interface."""
 
 import logging
+from asyncio import CancelledError
 from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated
 
@@ -130,3 +131,9 @@ def _log_to_stderr() -> None:
     log = logging.getLogger("foredraft")
     log.addHandler(handler)
     log.setLevel(logging.INFO)
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not that a client did not take its answer before the server ended."""
+    return record.exc_info is None or record.exc_info[0] is not CancelledError

@@ -75,7 +75,7 @@ class Menu:
             arms.append(self._forced)
         trees = self._trees and request.exactness is not Exactness.BITWISE
         means = Means(trees, whole=request.exactness is Exactness.DISTRIBUTION)
-        return Adaptive(arms, prices, means), drafters
+        return Adaptive(arms, prices, means), [arm.drafter for arm in arms]
 
     def _chosen(self, speculation: Speculation) -> list[Arm]:
         if speculation.mode == "off":

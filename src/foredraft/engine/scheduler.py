@@ -209,25 +209,30 @@ class Scheduler:
         return True
 
     def _read(self) -> None:
-        """Read a piece of the first prompt that is not read; the shorter, the more texts wait."""
-        one = next((one for one in self._running if one.reading), None)
-        if one is None:
-            return
-        writing = sum(not other.reading for other in self._running)
-        most = _CHUNK
-        # How a prompt is cut shows in its bits.
-        if writing and not one.bitwise:
+        """Read prompts, or pieces of them, in turn, for as long as others may be held up."""
+        writing = sum(not one.reading for one in self._running)
+        left = _CHUNK
+        if writing:
             stall = max(_STALL_S, _STALL_ROUNDS * self.plain_s(writing))
-            most = max(_LEAST_CHUNK, min(most, int(stall / self._read_s)))
+            left = max(_LEAST_CHUNK, min(left, int(stall / self._read_s)))
+        for one in [one for one in self._running if one.reading]:
+            if left > 0 and one in self._running:
+                left -= self._read_piece(one, left)
+
+    def _read_piece(self, one: Running, most: int) -> int:
+        """Read the next tokens of a prompt, at most so many if its bits allow; how many it took."""
+        if one.bitwise:
+            most = _CHUNK  # how a prompt is cut shows in its bits
         if not self._make_room(min(most, one.unread)) or one not in self._running:
-            return
+            return 0
         begun = time.perf_counter()
         try:
             count = one.read(most)
         except Exception as error:
             self._end(one, self._failure(error))
-            return
+            return 0
         self._read_s += 0.3 * ((time.perf_counter() - begun) / max(1, count) - self._read_s)
+        return count
 
     def _round(self) -> None:
         """One round for all who have read their prompts; those at `bitwise` each by themselves."""

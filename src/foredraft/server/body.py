@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from fastapi import Depends, Request
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, from_json
+from starlette.requests import ClientDisconnect
 
 from foredraft.server.errors import Refusal
 from foredraft.server.service import Serving
@@ -53,6 +54,8 @@ async def _bytes(request: Request, most: int) -> bytes:
                         "with a larger --max-body.",
                         code="body_too_large",
                     )
+    except ClientDisconnect:
+        raise Refusal(400, "The client left before all of the body had arrived.") from None
     except TimeoutError:
         raise Refusal(408, f"The body took longer than {_PATIENCE_S:.0f} s to arrive.") from None
     return bytes(raw)

@@ -1,6 +1,7 @@
 """From an answer's text to OpenAI's message: its content, and the calls of tools in it."""
 
 import json
+import re
 import secrets
 from typing import Any, Protocol
 
@@ -40,11 +41,16 @@ class Plain:
         return {"content": text}
 
 
+_FENCE = re.compile(r"\s*(?:```(?:json)?\s*)?")
+_BARE = re.compile(r"\s*(?:```(?:json)?\s*)?(\{.*\})\s*(?:```)?\s*", re.S)
+
+
 class Calls:
     """Text around calls is content; a call is told when it is complete.
 
     What may be the beginning of a call is held back until that is known. What looks like a call
-    but is none of the offered functions, or no JSON, is content as it stands.
+    but is none of the offered functions, or no JSON, is content as it stands. An answer that is a
+    call's JSON alone is a call too: Llama's form, and what Qwen 2.5 Coder often makes of its own.
     """
 
     def __init__(self, form: Form, names: frozenset[str]) -> None:
@@ -53,13 +59,16 @@ class Calls:
         self._names = names
         self._begin, self._end = form.begin.strip(), form.end.strip()
         self._held = ""
+        self._bare = True  # as far as one can tell
         self._calls = 0
 
     def push(self, text: str) -> dict[str, Any]:
         self._held += text
-        if not self._begin:  # the whole answer is a call, or none is
-            looks_so = self._held.lstrip()[:1] in ("", "{")
-            return {} if looks_so else _delta(self._take(len(self._held)), [])
+        self._bare = self._bare and _may_be_bare(self._held)
+        if self._bare:
+            return {}
+        if not self._begin:
+            return _delta(self._take(len(self._held)), [])
         content = ""
         calls: list[dict[str, Any]] = []
         while (start := self._held.find(self._begin)) >= 0:
@@ -75,7 +84,9 @@ class Calls:
 
     def finish(self) -> dict[str, Any]:
         rest = self._take(len(self._held))
-        call = self._read(rest.removeprefix(self._begin)) if rest.startswith(self._begin) else None
+        inside = _BARE.fullmatch(rest) if self._bare else None
+        said = inside[1] if inside else rest.removeprefix(self._begin)
+        call = self._read(said) if inside or rest.startswith(self._begin) else None
         if call is not None:
             return _delta("", [call])
         return _delta(rest if rest.strip() or not self.called else "", [])
@@ -123,6 +134,15 @@ class Calls:
             "type": "function",
             "function": {"name": name, "arguments": written},
         }
+
+
+def _may_be_bare(text: str) -> bool:
+    """Whether an answer that begins so may be a call's JSON alone, in a code fence or not."""
+    if "```json".startswith(text.strip()):
+        return True
+    fence = _FENCE.match(text)
+    rest = text[fence.end() if fence else 0 :]
+    return '{"name":'.startswith("".join(rest.split())[:8])
 
 
 def _delta(content: str, calls: list[dict[str, Any]]) -> dict[str, Any]:

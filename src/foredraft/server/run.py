@@ -58,7 +58,7 @@ def url_of(taken: socket.socket) -> str:
 def serve(
     service: Service, taken: socket.socket, grace_s: float, ready: Callable[[], None]
 ) -> None:
-    """Serve until a signal: the first lets what runs finish within the grace, another does not.
+    """Serve until a signal, then let what runs finish within the grace; another ends the process.
 
     `ready` is called when clients can be served.
     """
@@ -95,8 +95,8 @@ class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal. While it drains the server still says so to those who ask for its health."""
         if self._service.draining.is_set():
-            self.should_exit = self.force_exit = True
-            return
+            # Python's own end would take the model from under the pass that is being made.
+            os._exit(128 + sig)
         self._service.draining.set()
         if sig == signal.SIGINT and self._service.scheduler.load.running:
             print("Finishing what runs; Ctrl-C again stops at once.", file=sys.stderr)

@@ -70,7 +70,7 @@ class SpeculationBody(Body):
     answers to requests of the same scope are drafted from. `details` reports every round.
     """
 
-    mode: str = "auto"
+    mode: Label = "auto"
     draft_len: DraftLen | None = None
     exactness: Exactness = Exactness.COUPLED
     allow_lossy: bool = False

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections import OrderedDict
+from typing import Any
 
 from foredraft.core.errors import ForedraftError
 from foredraft.grammar.grammar import Grammar
@@ -10,8 +11,8 @@ from foredraft.grammar.trial import try_compile
 from foredraft.grammar.vocabulary import Constraint, Vocabulary
 from foredraft.server import tools
 from foredraft.server.errors import Refusal
-from foredraft.server.schema import ChatBody, GenerationBody
-from foredraft.targets.base import Target
+from foredraft.server.schema import ChatBody, GenerationBody, ResponseFormat
+from foredraft.targets.base import Target, TextCodec
 
 _COMPILE_S = 2.0
 _AT_ONCE = 2
@@ -21,46 +22,45 @@ _KEPT = 64
 
 async def constraint_of(body: GenerationBody, structures: "Structures") -> Constraint | None:
     """What keeps p to the form that is asked for; Refusal for one that cannot be kept."""
-    param, grammar = asked_form(body, structures.target)
-    if grammar is None:
+    field = _field(body)
+    if field is None:
         return None
     try:
-        return await structures.compile(grammar)
+        return await structures.compile(_grammar(body, field, structures.target.tokenizer))
     except ForedraftError as error:
-        raise Refusal(400, str(error), param=param) from error
+        raise Refusal(400, str(error), param=field) from error
 
 
-def asked_form(body: GenerationBody, target: Target) -> tuple[str, Grammar | None]:
-    """The grammar that a body asks for, and the field it does so in; one at most."""
-    found = {
-        "response_format": body.response_format and body.response_format.type != "text",
-        "grammar": body.grammar is not None,
-        "tool_choice": isinstance(body, ChatBody) and tools.must_call(body),
-    }
-    fields = [name for name, given in found.items() if given]
-    if len(fields) > 1:
-        said = " and ".join(fields)
-        raise Refusal(400, f"{said} both say what the answer is; give one.", param=fields[-1])
-    if not fields:
-        return "", None
-    try:
-        return fields[0], _grammar(body, target)
-    except ForedraftError as error:
-        raise Refusal(400, str(error), param=fields[0]) from error
-
-
-def _grammar(body: GenerationBody, target: Target) -> Grammar:
-    if body.grammar is not None:
-        return Grammar.lark(body.grammar)
-    if isinstance(body, ChatBody) and tools.must_call(body):
-        return tools.grammar(body, target.tokenizer)
+def _field(body: GenerationBody) -> str | None:
+    """The field that says what the answer is."""
     form = body.response_format
-    assert form is not None
-    if form.type == "json_object":
-        return Grammar.json_object()
+    formed = form is not None and form.type != "text"
+    calls = isinstance(body, ChatBody) and bool(tools.offered(body))
+    if body.grammar is not None:
+        if formed or calls:
+            said = "grammar says what the whole answer is; leave response_format and tools out."
+            raise Refusal(400, said, param="grammar")
+        return "grammar"
+    if isinstance(body, ChatBody) and calls and (formed or tools.must_call(body)):
+        return "tools"
+    return "response_format" if formed else None
+
+
+def _grammar(body: GenerationBody, field: str, codec: TextCodec) -> Grammar:
+    if field == "grammar":
+        return Grammar.lark(body.grammar or "")
+    answer = _schema(body.response_format)
+    if field == "tools" and isinstance(body, ChatBody):
+        return tools.grammar(body, codec, None if tools.must_call(body) else answer)
+    return Grammar.schema(answer)
+
+
+def _schema(form: ResponseFormat | None) -> dict[str, Any]:
+    if form is None or form.type == "json_object":
+        return {"type": "object"}
     if form.json_schema is None:
         raise Refusal(400, "json_schema is missing.", param="response_format.json_schema")
-    return Grammar.schema(form.json_schema.schema_ or {"type": "object"})
+    return form.json_schema.schema_ or {"type": "object"}
 
 
 class Structures:

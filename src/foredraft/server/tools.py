@@ -1,6 +1,7 @@
 """Tools: what the template is told of them, and the grammar of an answer that must call one."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,8 +63,8 @@ def must_call(body: ChatBody) -> bool:
     return body.tool_choice == "required" or isinstance(body.tool_choice, NamedTool)
 
 
-def grammar(body: ChatBody, codec: TextCodec) -> Grammar:
-    """Answers that are a call of an offered function, or of the one that is named."""
+def grammar(body: ChatBody, codec: TextCodec, answer: Mapping[str, Any] | None) -> Grammar:
+    """Answers that call an offered function (or the one that is named), or `answer`, a schema."""
     form, functions = form_of(codec), offered(body)
     if isinstance(body.tool_choice, NamedTool):
         functions = [f for f in functions if f.name == body.tool_choice.function.name]
@@ -74,10 +75,16 @@ def grammar(body: ChatBody, codec: TextCodec) -> Grammar:
         schema = Grammar.spaced(function.parameters or {"type": "object"})
         rules.append(f"arguments_{number}: %json {json.dumps(schema)}")
     begin, end = json.dumps(form.begin + '{"name": '), json.dumps("}" + form.end)
-    several = body.tool_choice == "required" and body.parallel_tool_calls is not False
-    start = 'start: call ("\\n" call)*' if several and form.begin else "start: call"
-    call = f"call: {begin} ({' | '.join(calls)}) {end}"
-    return Grammar.lark("\n".join((start, call, *rules)))
+    rules.append(f"call: {begin} ({' | '.join(calls)}) {end}")
+    one = body.parallel_tool_calls is False or isinstance(body.tool_choice, NamedTool)
+    start = "call" if one or not form.begin else 'call ("\\n" call)*'
+    if answer is not None:
+        if not form.begin:
+            said = "This model's calls are JSON, as the answer would be; leave one of the two out."
+            raise Refusal(400, said, param="response_format")
+        start += " | answer"
+        rules.append(f"answer: %json {json.dumps(Grammar.spaced(answer))}")
+    return Grammar.lark("\n".join((f"start: {start}", *rules)))
 
 
 def options(body: ChatBody, codec: TextCodec) -> dict[str, Any]:

@@ -64,7 +64,8 @@ def merged(parts: Sequence[Stats]) -> Stats:
 
 def _sum(old: Any, new: Any) -> Any:
     if isinstance(old, dict):
-        none: Any = [] if any(isinstance(value, list) for value in new.values()) else 0
+        values = (*old.values(), *new.values())
+        none: Any = [] if any(isinstance(value, list) for value in values) else 0
         return {key: _sum(old.get(key, none), new.get(key, none)) for key in {**old, **new}}
     if isinstance(old, list):
         size = max(len(old), len(new))

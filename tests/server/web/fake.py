@@ -98,6 +98,11 @@ async def _stream(app: FastAPI, body: dict[str, Any], prompt: str) -> AsyncItera
     if "differ" in prompt and speculates:
         texts[12] = " forever"
     made = rounds(speculates, texts)
+    if "tree" in prompt:
+        made[5]["round"]["drafted"].append({"id": 950, "text": " other", "parent": -1})
+        made[5]["round"]["ignored"] += 1
+    if "crowd" in prompt:
+        made[5]["round"]["sequences"] = 2
     pause = 0.2 if "slow" in prompt else ROUND_S
     for number, step in enumerate(made):
         await asyncio.sleep(pause)

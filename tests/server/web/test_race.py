@@ -42,6 +42,25 @@ def test_a_difference_is_marked_and_explained(open_page: Any) -> None:
     assert page.locator(".differs").all_inner_texts() == [TEXTS[12], " forever"]
 
 
+def test_times_that_others_shared_are_called_unfair(open_page: Any) -> None:
+    page = open_page("#race")
+    race(page, "go")
+    assert page.locator("#race-shared").is_hidden()
+    race(page, "crowd")
+    assert page.inner_text("#race-shared").startswith("Other requests ran at the same time")
+
+
+def test_the_clock_starts_after_queueing_and_reading_the_prompt(open_page: Any) -> None:
+    page = open_page("#race")
+    told = page.evaluate(
+        f"async () => {{ const {{ Answer }} = await import({module('answer')});"
+        "const answer = Object.assign(new Answer({}), { sent: 1000, arrivals: [1500, 2300] });"
+        "answer.usage = { speculation: { queue_s: 0.1, prefill_s: 0.2 } };"
+        "return [answer.begun, answer.seconds]; }"
+    )
+    assert told == [1300, 1.0]
+
+
 def test_a_lane_shows_what_had_come_by_then(open_page: Any) -> None:
     page = open_page("#race")
     race(page, "go")

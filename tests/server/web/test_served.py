@@ -12,6 +12,10 @@ from tests.server.web.test_race import race
 def test_every_view_understands_the_real_server(open_page: Any) -> None:
     with serving(parrot()) as real:
         page = open_page("#chat", address=f"{real.url}/")
+        page.click("#chat .open-settings")
+        page.select_option("#set-mode", "ngram")
+        page.fill("#set-draft", "5")
+        page.keyboard.press("Enter")
         ask(page, "hello")
         assert page.text_content(".answer .text") == SAYS
         assert page.locator(".answer .drafted").count() > 0

@@ -49,6 +49,16 @@ def test_rounds_show_what_became_of_each_drafted_token(open_page: Any) -> None:
     assert page.locator("#step-draft .bonus").count() == 1
 
 
+def test_a_branch_of_a_tree_has_a_row_of_its_own(open_page: Any) -> None:
+    page = open_page()
+    ask(page, "tree")
+    page.click(".foot a")
+    page.fill("#step-round", "6")
+    assert page.locator("#step-draft li").all_inner_texts()[4:] == [
+        "at the start", "␣other\nnot judged", "after ␣twice", "␣a\nredrawn",
+    ]  # fmt: skip
+
+
 def test_another_draft_length_is_asked_for(open_page: Any, server: SimpleNamespace) -> None:
     page = open_page()
     ask(page, "go")

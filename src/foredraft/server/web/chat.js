@@ -97,8 +97,9 @@ export class Chat {
   #foot(answer, item, problem) {
     const told = answer.usage?.speculation;
     const parts = [
-      problem ? t("chat.stopped") : null,
+      problem?.name === "AbortError" ? t("chat.stopped") : null,
       t("foot.tokens", { tokens: answer.tokens.length }),
+      answer.finish === "length" ? t("foot.cut") : null,
       answer.speed ? t("foot.speed", { speed: fixed(answer.speed, 1) }) : null,
       answer.alpha === null ? null
         : t("foot.alpha", { alpha: fixed(answer.alpha), pass: fixed(answer.tokensPerPass) }),

@@ -1,6 +1,6 @@
 // The live panel: how the answer at hand speculates, and what the controller does and why.
 
-import { byId, el, table } from "./dom.js";
+import { byId, table } from "./dom.js";
 import { legend } from "./drafters.js";
 import { fixed, ms, times } from "./format.js";
 import { onLanguage, said, t } from "./i18n.js";
@@ -72,10 +72,7 @@ export class Panel {
       ],
       best: option.drafter === chosen && option.drafted === count,
     }));
-    const caption = t("panel.caption");
-    byId("live-table").replaceChildren(el(
-      "div", { className: "scroll", role: "region", tabIndex: 0, "aria-label": caption },
-      table(caption, heads, rows)));
+    byId("live-table").replaceChildren(table(t("panel.caption"), heads, rows));
   }
 }
 

@@ -175,6 +175,7 @@ export class Steps {
       this.other = { ...found, length, places: places(found.passes, answer.tokens.length) };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
+      if (turn !== this.turn) return;
       this.problem = error;
     }
     this.draw();
