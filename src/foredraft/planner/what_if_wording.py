@@ -65,7 +65,8 @@ def along(plan: Plan) -> str:
     return (
         f"Counted along the answers written at temperature {plan.temperature:g}: whether target "
         "and draft would have drawn the same there at each temperature. Its own texts would "
-        "differ; hotter ones repeat themselves less."
+        "differ; hotter ones repeat themselves less, which hurts lookups: plan again with "
+        "--temperature before you rely on it."
     )
 
 
