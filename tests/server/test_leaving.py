@@ -35,7 +35,8 @@ def begin(served, **fields):
 
 def test_a_stream_that_is_left_is_stopped(slow):
     reply = begin(slow)
-    next(reply.iter_raw())
+    chunks = reply.iter_raw()
+    next(chunks)
     slow.wait_busy()
     reply.close()
     slow.wait_idle()
@@ -59,7 +60,7 @@ def test_a_whole_answer_that_is_left_is_stopped(slow):
 def test_leaving_stops_every_choice():
     with serving(parrot(says=LONG, pause=0.005, context=8192)) as served:
         reply = begin(served, n=4)
-        next(reply.iter_raw())
+        served.wait_busy()
         reply.close()
         served.wait_idle()
 
