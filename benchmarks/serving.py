@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from itertools import cycle, islice
 from typing import Any
 
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -156,28 +157,21 @@ def result(options: argparse.Namespace, known: list[Arm], done: dict[str, Cell])
 
 
 def show(found: dict[str, Any]) -> None:
-    table = Table(title="many clients at once: tokens per second of all answers together")
-    for name in (
-        "at once",
-        "arm",
-        "tokens/s",
-        "auto over it",
-        "first s",
-        "s/token",
-        "α",
-        "tok/pass",
-    ):
-        table.add_column(name, justify="left" if name == "arm" else "right")
+    """An arm a row: what all answers bring together, and what one client sees (median, p95)."""
+    table = Table(title="many clients at once", box=SIMPLE)
+    heads = ("at once", "arm", "tokens/s", "auto over it", "first s", "s a token", "α", "a pass")
+    for name in heads:
+        table.add_column(name, justify="left" if name == "arm" else "right", no_wrap=True)
     cell = lambda value, form: "" if value is None else format(value, form)  # noqa: E731
     for level, row in found["levels"].items():
         for arm, figures in row["arms"].items():
             ratio = row["over"].get(arm, {}).get("throughput")
             spreads = [figures[name] for name in ("first_s", "token_s")]
-            pairs = [f"{s['median']:.2f} ({s['p95']:.2f})" if s else "" for s in spreads]
+            pairs = [f"{s['median']:.2f}, {s['p95']:.2f}" if s else "" for s in spreads]
             speed = f"{figures['tokens_per_s']:.1f}"
             rest = [cell(figures[name], ".2f") for name in ("acceptance_rate", "tokens_per_pass")]
             table.add_row(level, arm, speed, cell(ratio, ".2f") + "x" * bool(ratio), *pairs, *rest)
-    Console().print(table)
+    Console(width=None if sys.stdout.isatty() else 120).print(table)
 
 
 def options_of(arguments: list[str]) -> argparse.Namespace:
