@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from foredraft.core.types import Exactness
 from foredraft.engine.loop import Round
 from foredraft.engine.request import Request
 from foredraft.engine.result import Result, Token
@@ -77,6 +78,10 @@ class Job:
     def cancel(self) -> None:
         """Stop it within a round, from any thread; its last step says "cancelled"."""
         self._cancelled.set()
+
+    @property
+    def bitwise(self) -> bool:
+        return self.request.exactness is Exactness.BITWISE
 
     def ends(self, now: float) -> str | None:
         """Why it has to end before its text does, if it has to; `now` as time.monotonic()."""

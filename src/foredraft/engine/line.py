@@ -45,9 +45,10 @@ class Line:
         """Wait at the head: it had a place and lost it."""
         self._jobs.insert(0, job)
 
-    def next(self, running: Counter[str]) -> Job | None:
-        """Whose turn it is, given how many jobs of each owner run; it stays in the line."""
-        return min(self._jobs, key=lambda job: running[job.owner], default=None)
+    def next(self, running: Counter[str], may: Callable[[Job], bool]) -> Job | None:
+        """Whose turn it is of those who `may`, given how many jobs of each owner run; it stays in
+        the line."""
+        return min(filter(may, self._jobs), key=lambda job: running[job.owner], default=None)
 
     def leave(self, job: Job) -> None:
         self._jobs.remove(job)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from foredraft.core.types import Draft, Exactness, LogitArray
+from foredraft.core.types import Draft, LogitArray
 from foredraft.drafters.base import Drafter
 from foredraft.engine.control import Controller
 from foredraft.engine.generation import Generation
@@ -34,10 +34,6 @@ class Running:
             self.target, self.controller, generation.sequence, self.cache, exactness, stats
         )
         self.reading = self.unread > 0
-
-    @property
-    def bitwise(self) -> bool:
-        return self.job.request.exactness is Exactness.BITWISE
 
     @property
     def unread(self) -> int:

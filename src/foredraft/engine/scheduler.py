@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from foredraft.core.errors import ForedraftError
-from foredraft.core.types import Exactness
 from foredraft.engine.calibrate import measure_together
 from foredraft.engine.generation import Generation
 from foredraft.engine.generator import Generator
@@ -26,6 +25,7 @@ __all__ = ["Busy", "Closing", "Load", "Scheduler"]
 _log = logging.getLogger(__name__)
 _CHUNK = 512
 _LEAST_CHUNK = 16
+_BITWISE = 4
 _STALL_S = 0.25
 _STALL_ROUNDS = 3
 """A chunk of a prompt holds up the texts that are being written for about this long at most."""
@@ -174,7 +174,7 @@ class Scheduler:
         while len(self._running) < self.slots:
             with self._changed:
                 owners = Counter(one.job.owner for one in self._running)
-                job = self._line.next(owners)
+                job = self._line.next(owners, self._may_join)
                 if job is None:
                     return
                 if self._running and not self._room(len(self._texts[job].sequence.tokens)):
@@ -182,13 +182,17 @@ class Scheduler:
                 self._line.leave(job)
             self._begin(job)
 
+    def _may_join(self, job: Job) -> bool:
+        """Texts at `bitwise` share nothing, and each may own a whole cache: few run at once."""
+        return not job.bitwise or sum(one.job.bitwise for one in self._running) < _BITWISE
+
     def _begin(self, job: Job) -> None:
-        generation, bitwise = self._texts[job], job.request.exactness is Exactness.BITWISE
+        generation = self._texts[job]
         try:
-            prices = self._generator.calibrate(bitwise)
-            self._rounds.setdefault(bitwise, Rounds(self.target, prices))
+            prices = self._generator.calibrate(job.bitwise)
+            self._rounds.setdefault(job.bitwise, Rounds(self.target, prices))
             controller, drafters = self._menu.order(job.speculation, job.request, prices)
-            cache = self._pool.take(generation.sequence.tokens[:-1], bitwise)
+            cache = self._pool.take(generation.sequence.tokens[:-1], job.bitwise)
         except Exception as error:
             self._over(job, self._failure(error))
             return
@@ -221,7 +225,7 @@ class Scheduler:
 
     def _read_piece(self, one: Running, most: int) -> int:
         """Read the next tokens of a prompt, at most so many if its bits allow; how many it took."""
-        if one.bitwise:
+        if one.job.bitwise:
             most = _CHUNK  # how a prompt is cut shows in its bits
         if not self._make_room(min(most, one.unread)) or one not in self._running:
             return 0
@@ -238,11 +242,11 @@ class Scheduler:
         """One round for all who have read their prompts; those at `bitwise` each by themselves."""
         ready = [one for one in self._running if not one.reading]
         for one in ready:
-            if one.bitwise:
+            if one.job.bitwise:
                 self._settle(self._rounds[True], [one], None)
         cells = self.target.capabilities.cells
-        self._make_room(sum(not one.bitwise for one in ready))
-        together = [one for one in ready if one in self._running and not one.bitwise]
+        self._make_room(sum(not one.job.bitwise for one in ready))
+        together = [one for one in ready if one in self._running and not one.job.bitwise]
         if together:
             free = None if cells is None else max(0, cells - self._pool.tokens - len(together))
             self._settle(self._rounds[False], together, free)
