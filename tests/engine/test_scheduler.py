@@ -16,6 +16,7 @@ from foredraft.drafters.store import SuffixStore
 from foredraft.drafters.suffix import SuffixDrafter
 from foredraft.engine.generator import Generator
 from foredraft.engine.job import Speculation
+from foredraft.engine.prices import Prices
 from foredraft.engine.request import Request
 from foredraft.engine.scheduler import Busy, Closing, Scheduler
 from tests import tiny
@@ -147,6 +148,22 @@ def test_statistics_are_those_of_its_own_rounds(start):
         assert stats.total_s >= stats.draft_s + stats.verify_s + stats.accept_s > 0
         assert job.result.speedup > 0
         assert 0 <= job.queue_s <= job.first_token_s
+
+
+def test_a_price_from_a_busy_hour_makes_no_speedup(target):
+    """Where nothing was drafted, nothing was gained, whatever the prices say."""
+
+    class Dear(Generator):
+        def calibrate(self, bitwise=False, progress=None):
+            return Prices({1: 50.0, 8: 60.0}, together={8: 1.0})
+
+    scheduler = Scheduler(Dear(target), slots=8)
+    heard = Heard()
+    job = scheduler.submit([1, 2, 3], Request(max_new_tokens=20, ignore_eos=True), heard)
+    assert heard.reason == "length"
+    scheduler.close()
+    assert 0.5 < job.result.speedup <= 1.01
+    assert scheduler.plain_s(1) < 1
 
 
 def test_a_cancelled_request_leaves_within_a_round(start):

@@ -1,7 +1,9 @@
 """Rounds of several texts together: draft, verify, accept, commit."""
 
 import time
+from collections import deque
 from collections.abc import Sequence
+from statistics import median
 
 from foredraft.core.types import Draft, LogitArray
 from foredraft.engine.control import Outcome
@@ -12,6 +14,9 @@ from foredraft.engine.running import Running
 from foredraft.engine.together import Together
 from foredraft.targets.base import Target
 
+_RECENT = 15
+_ENOUGH = 3
+
 
 class Rounds:
     """One pass of the target for all texts at once, and the choice of what each drafts."""
@@ -19,6 +24,15 @@ class Rounds:
     def __init__(self, target: Target, prices: Prices) -> None:
         self._target = target
         self._together = Together(prices)
+        self._plain: dict[int, deque[float]] = {}
+
+    def plain_s(self, count: int) -> float:
+        """Seconds of a pass over `count` sequences without drafts: of those that were made lately,
+        else its price, which may date from when the machine had other things to do."""
+        lately = self._plain.get(count, ())
+        if len(lately) >= _ENOUGH:
+            return median(lately)
+        return self._together.prices.verify(count, count)
 
     def play(self, texts: Sequence[Running], free: int | None = None) -> dict[Running, Exception]:
         """A round of each text, with at most `free` cells for drafts; those that failed.
@@ -38,8 +52,11 @@ class Rounds:
         rows, count = sum(1 + len(draft) for draft in drafts), len(texts)
         every = [token for tokens in emitted for token in tokens]
         self._together.observe(parts, emitted, rows, Outcome(every, draft_s, verify_s, count))
-        choosing = accept_s / max(1, len(every)) * count
-        plain_s = self._together.prices.verify(count, count) + choosing
+        plain_s = self.plain_s(count)
+        if rows == count:
+            self._plain.setdefault(count, deque(maxlen=_RECENT)).append(verify_s)
+            plain_s = verify_s
+        plain_s += accept_s / max(1, len(every)) * count
         for one, how in done.items():
             one.tell(how, Share(count, rows), draft_s + verify_s + accept_s, plain_s)
         return failed

@@ -101,7 +101,7 @@ class Scheduler:
 
     def plain_s(self, sequences: int) -> float:
         """Seconds of a pass over so many sequences without drafts."""
-        return self._prices.verify(sequences, sequences)
+        return self._rounds[False].plain_s(sequences)
 
     def curve(self, most: int) -> list[float]:
         """v(1) … v(most); see Prices."""
