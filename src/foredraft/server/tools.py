@@ -106,5 +106,8 @@ def turn(message: Message) -> dict[str, Any]:
 def _parsed(arguments: str) -> Any:
     try:
         return json.loads(arguments)
-    except ValueError:  # what a model wrote before, and nobody promised that it was JSON
+    except (
+        ValueError,
+        RecursionError,
+    ):  # what a model wrote before, and nobody promised that it was JSON
         return arguments
