@@ -47,6 +47,13 @@ def test_what_is_drafted(constraint):
     assert proposed(SamplingParams(), [*b'{"'], 100) == b""
 
 
+def test_a_grammar_that_grew_too_costly_fails_no_draft():
+    """Other texts draft in the same round; the text's own p says what is wrong."""
+    costly = Grammar.lark("start: s\ns: s s s s | s s s | s s | /[a-z]/ |")
+    params = Vocabulary(Parrot()).compile(costly).on(SamplingParams(), len(PROMPT))
+    assert proposed(params, [*b"a"] * 60, 10) == b""
+
+
 @pytest.mark.parametrize("exactness", [Exactness.COUPLED, Exactness.DISTRIBUTION])
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_all_of_it_is_accepted(constraint, exactness, temperature):

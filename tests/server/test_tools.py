@@ -201,6 +201,8 @@ def read(form, text, size):
 
 
 F = '<tool_call>\n{"name": "f", "arguments": {"x": "}</tool_call"}}\n</tool_call>'
+LONE = '{"name": "f", "arguments": {"x": "\\ud800"}}'
+DEEP = '{"name": "f", "arguments": ' + "[" * 5000
 BAD = '<tool_call>\n{"name": "f", "arguments": {\n</tool_call>'
 
 
@@ -223,6 +225,10 @@ BAD = '<tool_call>\n{"name": "f", "arguments": {\n</tool_call>'
         ('```json\n{"a": 1}\n```', '```json\n{"a": 1}\n```', []),
         ("```python\nx\n```", "```python\nx\n```", []),
         ("", "", []),
+        ('{"name": ["f"], "arguments": {}}', '{"name": ["f"], "arguments": {}}', []),
+        ('{"name": "f", "arguments": {"x": NaN}}', '{"name": "f", "arguments": {"x": NaN}}', []),
+        (LONE, LONE, []),
+        (DEEP, DEEP, []),
         ("<tool_call>\n[1]\n</tool_call>", "<tool_call>\n[1]\n</tool_call>", []),
     ],
 )

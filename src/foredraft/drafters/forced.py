@@ -1,7 +1,10 @@
 """Forced tokens: where the form of an answer leaves one way to go on, that way is the draft."""
 
+from contextlib import suppress
+
 import numpy as np
 
+from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
 from foredraft.core.sequence import TextSequence
 from foredraft.core.types import Draft
@@ -19,9 +22,12 @@ class ForcedDrafter:
     expected: tuple[tuple[float, float], ...] = ((1, 0.99),)
 
     def propose(self, sequence: TextSequence, limit: int) -> Draft:
-        masks = grammars(sequence.params)
-        output = np.array(sequence.output, dtype=np.int64)
-        tokens = masks[0].forced(output)[:limit] if masks and limit > 0 else []
+        tokens: list[int] = []
+        for mask in grammars(sequence.params)[:1] if limit > 0 else ():
+            # A grammar that can be followed no further fails its own text, when p is asked for; a
+            # draft shares its round with other texts.
+            with suppress(ForedraftError):
+                tokens = mask.forced(np.array(sequence.output, dtype=np.int64))[:limit]
         return Draft.chain(tokens, None, self.name, [1.0] * len(tokens))
 
     def close(self, sequence: TextSequence) -> None:

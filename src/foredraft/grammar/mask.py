@@ -45,6 +45,7 @@ class GrammarMask:
         if not self._follow(output):
             return []
         tokens: list[int] = self._matcher.compute_ff_tokens()
+        self._check()
         return tokens
 
     def _mask(self, output: IntArray) -> bytes | None:

@@ -26,7 +26,7 @@ def try_compile(grammar: Grammar, seconds: float) -> None:
     ask = json.dumps({"source": grammar.source, "limits": LIMITS})
     try:
         done = subprocess.run(
-            [sys.executable, "-c", _COMPILE],
+            [sys.executable, "-P", "-c", _COMPILE],
             input=ask.encode(),
             capture_output=True,
             timeout=seconds,

@@ -58,11 +58,11 @@ class Vocabulary:
         self._tokenizer = LLTokenizer(
             TokenizerWrapper(_Tokens(codec, target.vocab_size)),
             n_vocab=target.vocab_size,
-            eos_token=sorted(codec.eos_ids),
+            eos_token=_rows(codec.eos_ids, target.vocab_size),
         )
 
     def compile(self, grammar: Grammar) -> Constraint:
-        """`grammar` for these tokens; ForedraftError if it cannot be followed, or never ends.
+        """`grammar` for these tokens; ForedraftError if it cannot be followed, or no text does.
 
         Takes milliseconds for what people write; for text of strangers see trial.py.
         """
@@ -80,6 +80,11 @@ class Vocabulary:
         return Constraint(grammar, matcher)
 
 
+def _rows(ids: frozenset[int], size: int) -> list[int]:
+    """Those that the target has logits for."""
+    return sorted(token for token in ids if token < size)
+
+
 def refused(grammar: Grammar, why: str) -> ForedraftError:
     """The error for a grammar that llguidance does not take."""
     lines = why.strip().splitlines()
@@ -94,7 +99,7 @@ class _Tokens:
 
     def __init__(self, codec: TextCodec, size: int) -> None:
         self.tokens = [codec.spelling(token) for token in range(size)]
-        self.special_token_ids = sorted(codec.special_ids | codec.eos_ids)
+        self.special_token_ids = _rows(codec.special_ids | codec.eos_ids, size)
         self.eos_token_id = min(codec.eos_ids)
         self.bos_token_id = None
         self._codec = codec

@@ -44,6 +44,9 @@ class Plain:
 _FENCE = re.compile(r"\s*(?:```(?:json)?\s*)?")
 _BARE = re.compile(r"\s*(?:```(?:json)?\s*)?(\{.*\})\s*(?:```)?\s*", re.S)
 
+_ENOUGH = 200
+"""Characters that show whether an answer is a call alone."""
+
 
 class Calls:
     """Text around calls is content; a call is told when it is complete.
@@ -64,7 +67,7 @@ class Calls:
 
     def push(self, text: str) -> dict[str, Any]:
         self._held += text
-        self._bare = self._bare and _may_be_bare(self._held)
+        self._bare = self._bare and _may_be_bare(self._held[:_ENOUGH])
         if self._bare:
             return {}
         if not self._begin:
@@ -121,13 +124,15 @@ class Calls:
         try:
             said = json.loads(text)
             name, arguments = said["name"], said[self._form.arguments]
-        except (ValueError, TypeError, KeyError):
+            written = json.dumps(arguments, ensure_ascii=False, allow_nan=False)
+            written.encode()  # half a surrogate pair is no text that can be sent
+        except (ValueError, TypeError, KeyError, RecursionError):
             return None
-        if name not in self._names or not isinstance(arguments, dict):
+        offered = isinstance(name, str) and name in self._names
+        if not offered or not isinstance(arguments, dict):
             return None
         self.called = True
         self._calls += 1
-        written = json.dumps(arguments, ensure_ascii=False)
         return {
             "index": self._calls - 1,
             "id": f"call_{secrets.token_hex(12)}",

@@ -77,7 +77,8 @@ class Structures:
         """The grammar for the target's tokens; ForedraftError if it cannot be had in time."""
         if grammar not in self._known:
             async with self._places:
-                self._known[grammar] = await asyncio.to_thread(self._compile, grammar)
+                if grammar not in self._known:  # another request had it compiled meanwhile
+                    self._known[grammar] = await asyncio.to_thread(self._compile, grammar)
             if len(self._known) > _KEPT:
                 self._known.popitem(last=False)
         self._known.move_to_end(grammar)

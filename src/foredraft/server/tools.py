@@ -106,5 +106,5 @@ def turn(message: Message) -> dict[str, Any]:
 def _parsed(arguments: str) -> Any:
     try:
         return json.loads(arguments)
-    except ValueError:  # what a model wrote before, and nobody promised that it was JSON
+    except (ValueError, RecursionError):  # a model wrote it, and nobody promised that it is JSON
         return arguments
