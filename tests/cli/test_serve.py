@@ -112,7 +112,8 @@ def test_a_second_signal_stops_at_once():
     with running(SAYS=LONG, PAUSE="0.5") as server:
         stream = {"messages": ASK, "stream": True}
         with httpx2.stream("POST", f"{server.url}/v1/chat/completions", json=stream) as reply:
-            next(reply.iter_lines())
+            lines = reply.iter_lines()
+            next(lines)
             server.send_signal(signal.SIGINT)
             while httpx2.get(f"{server.url}/health").status_code == 200:
                 pass

@@ -35,7 +35,8 @@ def begin(served, **fields):
 
 def test_a_stream_that_is_left_is_stopped(slow):
     reply = begin(slow)
-    next(reply.iter_raw())
+    chunks = reply.iter_raw()
+    next(chunks)
     slow.wait_busy()
     reply.close()
     slow.wait_idle()
@@ -59,7 +60,7 @@ def test_a_whole_answer_that_is_left_is_stopped(slow):
 def test_leaving_stops_every_choice():
     with serving(parrot(says=LONG, pause=0.005, context=8192)) as served:
         reply = begin(served, n=4)
-        next(reply.iter_raw())
+        served.wait_busy()
         reply.close()
         served.wait_idle()
 
@@ -98,12 +99,16 @@ def test_a_client_that_reads_nothing_holds_nobody_up():
         assert served.chat(max_tokens=3)["choices"]
 
 
-def test_an_answer_that_takes_too_long():
+def test_an_answer_that_takes_too_long(caplog):
+    caplog.set_level("INFO", "foredraft.server")
     with serving(parrot(says=LONG, pause=0.01, context=8192), timeout_s=0.1) as served:
         error = served.refused(504)
         *_, last = served.chunks()
     assert (error["type"], error["code"]) == ("timeout", "timeout")
     assert last["error"]["code"] == "timeout"
+    whole, stream = caplog.messages
+    assert whole == "POST /v1/chat/completions 504 timeout"
+    assert stream.endswith(" 504 in its stream")
 
 
 def test_openais_client_hears_of_a_failure_in_a_stream():

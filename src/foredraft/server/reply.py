@@ -61,8 +61,8 @@ class Reply:
             self._log()
         except Exception as error:
             refusal = refusal_of(error)
-            if refusal is not error:
-                _LOG.exception("%s failed", self.id)
+            unforeseen = error if refusal is not error else None
+            _LOG.info("%s %d in its stream", self.id, refusal.status, exc_info=unforeseen)
             yield _event(refusal.body)
         finally:
             self.exchange.cancel()
