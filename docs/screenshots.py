@@ -20,12 +20,6 @@ DOCS = Path(__file__).parent
 WIDE, PHONE = (1440, 900), (390, 844)
 SETTLED_MS = 2500
 """After this the page has asked the server how it is once more."""
-PROMPT = {
-    "en": "Repeat this text twice: The tide comes in twice a day, and twice a day the tide goes "
-    "out. The gulls follow it out, and follow it in again.",
-    "ja": "次の文章を二回繰り返してください：潮は一日に二度満ち、一日に二度引いていく。"
-    "カモメは潮とともに沖へ出て、潮とともに戻ってくる。",
-}
 
 
 @contextlib.contextmanager
@@ -67,25 +61,23 @@ def opened(browser: Browser, url: str, language: str, theme: str, size: tuple[in
     return page
 
 
-def chat(page: Page, language: str) -> None:
-    page.fill("#prompt", PROMPT[language])
-    page.click("#send")
+def chat(page: Page) -> None:
+    page.locator(".example").first.click()
     page.wait_for_selector(".foot")
     page.wait_for_timeout(SETTLED_MS)
     page.evaluate("scrollTo(0, 0)")
-    page.locator(".answer .drafted").last.hover()
+    page.locator(".answer .drafted").first.hover()
 
 
-def race(page: Page, language: str) -> None:
+def race(page: Page) -> None:
     page.click("#to-race")
-    page.fill("#race-prompt", PROMPT[language])
     page.click("#race-start")
     page.wait_for_selector("#race-result:not([hidden])")
     page.wait_for_timeout(SETTLED_MS)
     page.evaluate("scrollTo(0, 0)")
 
 
-def step(page: Page, language: str) -> None:
+def step(page: Page) -> None:
     """The round that drafted the most."""
     page.click("#to-step")
     page.locator("#what-result", has_text="γ = 2").wait_for()
@@ -99,7 +91,7 @@ def step(page: Page, language: str) -> None:
     page.fill("#step-round", str(most))
 
 
-def why(page: Page, language: str) -> None:
+def why(page: Page) -> None:
     page.click("#to-why")
     page.click("#why-mine")
     page.click("#toy-run")
@@ -126,7 +118,7 @@ def main() -> None:
             page = opened(browser, url, language, theme, size)
             where = "phone" if size == PHONE else "wide"
             for view in views:
-                view(page, language)
+                view(page)
                 page.screenshot(path=DOCS / f"page-{view.__name__}-{where}-{language}.png")
             page.context.close()
         browser.close()

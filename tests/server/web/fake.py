@@ -97,6 +97,8 @@ async def _stream(app: FastAPI, body: dict[str, Any], prompt: str) -> AsyncItera
     texts = list(TEXTS)
     if "differ" in prompt and speculates:
         texts[12] = " forever"
+    if "short" in prompt and speculates:
+        texts = [*texts[:12], ""]
     made = rounds(speculates, texts)
     if "tree" in prompt:
         made[5]["round"]["drafted"].append({"id": 950, "text": " other", "parent": -1})

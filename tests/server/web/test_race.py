@@ -42,6 +42,13 @@ def test_a_difference_is_marked_and_explained(open_page: Any) -> None:
     assert page.locator(".differs").all_inner_texts() == [TEXTS[12], " forever"]
 
 
+def test_a_text_that_ends_earlier_is_marked_at_its_end(open_page: Any) -> None:
+    page = open_page("#race")
+    race(page, "short")
+    assert page.locator(".differs").all_inner_texts() == [TEXTS[12], "ends here"]
+    assert "Its p there: 0.90 without, 0.90 with." in page.inner_text("#race-same")
+
+
 def test_times_that_others_shared_are_called_unfair(open_page: Any) -> None:
     page = open_page("#race")
     race(page, "go")

@@ -111,6 +111,8 @@ export default {
   "race.differs.coupled": "The texts part at token {place}, marked in both. Up to there the draws were the same; two tokens were so nearly tied that a pass over several rows rounded to the other. Each text is an honest draw from the model.",
   "race.differs.distribution": "The texts part at token {place}, marked in both. With exactness “distribution” that is expected: both are draws from the same distribution, but not the same draw. Choose “coupled” for the same text.",
   "race.differs.bitwise": "The texts part at token {place}, marked in both. “bitwise” promises that this cannot happen: please report it, with the prompt and the seed.",
+  "race.odds": "Its p there: {one} without, {other} with.",
+  "race.ends": "ends here",
   "race.shared": "Other requests ran at the same time, so these times are not a fair comparison.",
   "race.again": "Show it again",
   "race.how": "How it is measured",

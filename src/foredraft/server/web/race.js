@@ -3,7 +3,7 @@
 import { Answer } from "./answer.js";
 import { Problem } from "./api.js";
 import { byId, calm, onSubmit } from "./dom.js";
-import { times } from "./format.js";
+import { fixed, times } from "./format.js";
 import { onLanguage, t } from "./i18n.js";
 import { Lane } from "./lane.js";
 import { notice } from "./notice.js";
@@ -111,15 +111,23 @@ export class Race {
     byId("race-state").textContent = t("race.done");
     const place = firstDifference(off.tokens, on.tokens);
     byId("race-shared").hidden = !(off.shared || on.shared);
-    byId("race-same").textContent = place === null ? t("race.same")
-      : t(`race.differs.${on.body.speculation.exactness}`, { place: place + 1 });
-    byId("race-same").className = place === null ? "good" : "";
+    byId("race-same").textContent = place === null ? t("race.same") : differing(off, on, place);
+    byId("race-same").className = place === null ? "good" : "long";
     if (place !== null) for (const lane of [this.off, this.on]) lane.view.mark(place);
     byId("race-result").hidden = false;
   }
 }
 
 const pace = (answer) => answer.tokens.length / answer.seconds;
+
+/** Where two texts part, what that means, and how likely each thought its own next token. */
+function differing(off, on, place) {
+  const [one, other] = [off.tokens[place], on.tokens[place]].map((token) => fixed(token?.p));
+  return [
+    t(`race.differs.${on.body.speculation.exactness}`, { place: place + 1 }),
+    t("race.odds", { one, other }),
+  ].join(t("space"));
+}
 
 /** The first token in which two answers differ; null when they are the same. */
 export function firstDifference(one, other) {

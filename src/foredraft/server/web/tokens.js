@@ -40,9 +40,11 @@ export class TokenView {
     return node;
   }
 
-  /** Mark the token in which this text first differs from another. */
+  /** Mark the token in which this text first differs from another, or that it ends there. */
   mark(index) {
-    this.node.children[index]?.classList.add("differs");
+    const node = this.node.children[index];
+    if (node && !node.hidden) node.classList.add("differs");
+    else this.node.append(" ", el("span", { className: "differs" }, t("race.ends")));
   }
 
   /** Make a token the one tab stop. */

@@ -46,7 +46,7 @@ export class Why {
     const share = last?.draftShare ?? 1;
     const gamma = last?.meanDraft ?? bestGamma(alpha, cost, this.curve, MOST).gamma;
     const measured = last?.speedup(null) ?? recent?.speedup;
-    return { alpha, gamma: Math.min(MOST, gamma), cost, share, measured };
+    return { alpha, gamma, cost, share, measured };
   }
 
   #learn() {
@@ -89,7 +89,8 @@ export class Why {
     const gain = speedup(alpha, cost, gamma, curve);
     const best = bestGamma(alpha, cost, curve, MOST);
     const { machine } = this;
-    this.surface.paint({ cost, curve, point: { alpha, gamma }, machine });
+    const onSurface = machine && { ...machine, gamma: Math.min(MOST, machine.gamma) };
+    this.surface.paint({ cost, curve, point: { alpha, gamma }, machine: onSurface });
     byId("why-gain").textContent = times(gain);
     byId("why-gain").className = gain < 1 ? "hero loss" : "hero";
     const bestText = best.gamma
