@@ -9,7 +9,7 @@ demo: $(VENV)/ready
 	$(BIN)/foredraft run "Repeat this sentence three times, word for word: The tide comes in twice a day, and twice a day the tide goes out."
 
 test: $(VENV)/llama
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
 slow: $(VENV)/llama
 	$(BIN)/pytest -m slow

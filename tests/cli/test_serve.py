@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import httpx2
 import pytest
 
+import foredraft
 from tests.cli.parrot import SAYS
 from tests.server.serving import ASK
 
@@ -177,6 +178,8 @@ def test_help_needs_no_web_framework():
 
 def test_without_the_extra_it_says_what_to_install(parrot, refuse, monkeypatch):
     monkeypatch.setitem(sys.modules, "fastapi", None)
+    # Importing a room anew would leave the package with one that the others do not know.
+    monkeypatch.setattr(foredraft, "server", foredraft.server)
     for name in [name for name in sys.modules if name.startswith("foredraft.server")]:
         monkeypatch.delitem(sys.modules, name)
     refuse("serve", says="Serving needs fastapi; install it with: pip install 'foredraft[server]'.")

@@ -11,10 +11,11 @@ from foredraft.core.types import Exactness
 from foredraft.drafters.model import ModelDrafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.suffix import SuffixDrafter, SuffixStore
-from foredraft.engine import adaptive
+from foredraft.engine import generator
 from foredraft.engine.generator import Generator
 from foredraft.engine.prices import Prices
 from foredraft.engine.request import Request
+from foredraft.engine.turn import Means
 from tests.statistical.fit import FALSE_ALARM
 from tests.statistical.runs import (
     DRAFT,
@@ -96,6 +97,6 @@ def test_dropping_unsure_tokens_of_a_sampled_draft_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The mutant: of a draft that is judged with its q, what does not seem worth a row is left."""
-    monkeypatch.setattr(adaptive.Adaptive, "_binding", lambda self, draft: False)
+    monkeypatch.setattr(generator, "Means", lambda trees, whole: Means(trees, whole=False))
     runs, _ = generate("t1", Exactness.DISTRIBUTION, N, 0.02)
     assert fit(runs.texts, SETTINGS["t1"]) < FALSE_ALARM
