@@ -5,13 +5,14 @@ controller has three drafters and prices at which drafting pays, so trees of two
 parts and a sampled model's drafts of varying length all occur.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from foredraft.core.types import Exactness
 from foredraft.drafters.model import ModelDrafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.suffix import SuffixDrafter, SuffixStore
-from foredraft.engine import generator
 from foredraft.engine.generator import Generator
 from foredraft.engine.prices import Prices
 from foredraft.engine.request import Request
@@ -97,6 +98,7 @@ def test_dropping_unsure_tokens_of_a_sampled_draft_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The mutant: of a draft that is judged with its q, what does not seem worth a row is left."""
-    monkeypatch.setattr(generator, "Means", lambda trees, whole: Means(trees, whole=False))
+    right = Means.of
+    monkeypatch.setattr(Means, "of", lambda *of: replace(right(*of), whole=False))
     runs, _ = generate("t1", Exactness.DISTRIBUTION, N, 0.02)
     assert fit(runs.texts, SETTINGS["t1"]) < FALSE_ALARM

@@ -7,13 +7,14 @@ engine fails a fit once in 1000, and once in 330 one of the three.
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
 from foredraft.core.noise import Noise
 from foredraft.core.types import Draft, Exactness, LogitArray
 from foredraft.drafters.base import Drafter
-from foredraft.engine import menu, rounds
+from foredraft.engine import rounds
 from foredraft.engine.generator import Generator
 from foredraft.engine.job import Speculation, Step
 from foredraft.engine.prices import Prices
@@ -138,7 +139,8 @@ def neighbours_logits(patch: pytest.MonkeyPatch) -> None:
 
 def drawn_tokens_dropped(patch: pytest.MonkeyPatch) -> None:
     """What was drawn is verified only as far as it seems worth its rows."""
-    patch.setattr(menu, "Means", lambda trees, whole: Means(trees, whole=False))
+    right = Means.of
+    patch.setattr(Means, "of", lambda *of: replace(right(*of), whole=False))
 
 
 def one_noise_for_all(patch: pytest.MonkeyPatch) -> None:

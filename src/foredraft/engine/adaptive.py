@@ -16,7 +16,7 @@ from foredraft.engine.control import Decision, Option, Outcome
 from foredraft.engine.goodput import shares
 from foredraft.engine.prices import Prices
 from foredraft.engine.record import Arm, Record
-from foredraft.engine.turn import Ask, Means, Setting, Turn
+from foredraft.engine.turn import Ask, Asked, Means, Setting, Turn
 
 _FREE_REACH = 31
 """The most tokens asked of a free drafter in a round: its answer takes host time all the same."""
@@ -56,15 +56,14 @@ class Adaptive:
         self._budget: float | None = None
         self._tokens, self._seconds = 1.0, prices.verify(1)
         self._verified = Draft.chain([])
-        self._asked: tuple[Record, Option, bool, bool] | None = None
+        self._asked: Asked | None = None
         self.decision: Decision | None = None
 
     def propose(self, sequence: TextSequence, limit: int) -> Draft:
         rate = max(1 / self._prices.verify(1), self._tokens / self._seconds)
         setting = Setting(self._prices, rate)
         turn = self.begin(sequence, limit, setting)
-        (count,) = shares([turn.reached], setting.seconds, rate)
-        self.take(turn, count, setting)
+        self.take(turn, self._best(turn, setting)[0], setting)
         ask = self.wish(turn, setting)
         if ask is not None:
             draft = ask.drafter.propose(sequence, ask.limit, ask.go_on)
@@ -74,8 +73,8 @@ class Adaptive:
     def observe(self, outcome: Outcome) -> None:
         emitted, seconds = len(outcome.emitted), outcome.draft_s + outcome.verify_s
         self._prices.observe_verify(1 + len(self._verified), outcome.verify_s)
-        if self._asked is not None and not self._asked[2]:
-            record = self._asked[0]
+        if self._asked is not None and not self._asked.ask.reading:
+            record = self._asked.ask.record
             self._prices.observe_draft(
                 record.drafter.name, len(record.offer or ()), outcome.draft_s
             )
@@ -93,8 +92,9 @@ class Adaptive:
         if self._means.trees and setting.trees and len(offers) > 1:
             offers = [merge([draft for draft, _ in offers], [odds for _, odds in offers])]
         turns = [self._ranked(sequence, limit, draft, odds, setting) for draft, odds in offers]
-        nothing = Turn(sequence, limit, Draft.chain([]), [], [])
-        return max(turns, key=lambda turn: self._best(turn, setting)[1], default=nothing)
+        if len(turns) > 1:
+            return max(turns, key=lambda turn: self._best(turn, setting)[1])
+        return turns[0] if turns else Turn(sequence, limit, Draft.chain([]), [], [])
 
     def take(self, turn: Turn, count: int, setting: Setting) -> None:
         """Verify the `count` most worthwhile tokens of the free offer."""
@@ -146,7 +146,7 @@ class Adaptive:
         if used := binding or gain > free:
             turn.chosen = asked
             turn.draft = offer if binding else subtree(offer, found.order[:count])
-        self._asked = (ask.record, asked, ask.reading, used)
+        self._asked = Asked(ask, asked, used)
 
     def settle(self, turn: Turn, setting: Setting, ask: Ask | None) -> Draft:
         """The draft that was decided on."""
@@ -166,11 +166,11 @@ class Adaptive:
         seconds = (outcome.draft_s + outcome.verify_s) / outcome.sequences
         self._budget = min((self._budget or 0) + _SHARE * seconds, 2 * self._prices.verify(1))
         if self._asked is not None:
-            record, option, reading, used = self._asked
-            if alone and record.offer and not reading:
+            asked, record = self._asked, self._asked.ask.record
+            if alone and record.offer and not asked.ask.reading:
                 # Where its draft was not used, what it promised.
-                tokens = len(outcome.emitted) if used else option.tokens
-                verify_s = outcome.verify_s if used else option.seconds
+                tokens = len(outcome.emitted) if asked.used else asked.option.tokens
+                verify_s = outcome.verify_s if asked.used else asked.option.seconds
                 record.spent(tokens, outcome.draft_s + verify_s)
         for record in (*self._free, *(record for _, record in self._paid)):
             record.learn(outcome.emitted)

@@ -14,7 +14,7 @@ from foredraft.core.sampling import SamplingParams
 from foredraft.core.sequence import TextSequence
 from foredraft.drafters.base import CostlyDrafter, Drafter, is_costly
 from foredraft.engine.prices import Prices
-from foredraft.targets.base import Progress, Rows, Target
+from foredraft.targets.base import CachedSequence, Progress, Rows, Target
 
 ROWS = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32)
 _PREFIX = 64
@@ -24,9 +24,19 @@ _PATIENCE_S = 15.0
 _USUAL = 8
 """Row counts up to this are the ones that rounds have: they are measured again first."""
 _DRAFTED = 4
-SEQUENCES = (2, 4, 8, 16, 32)
+_SEQUENCES = (2, 4, 8, 16, 32)
 _TOGETHER = 3
 _SHORT = 16
+
+
+def timed(target: Target, batch: Sequence[Rows]) -> float:
+    """Seconds of a pass whose rows are taken back: the caches are left as they were."""
+    begun = time.perf_counter()
+    target.score(batch)
+    spent = time.perf_counter() - begun
+    for rows in batch:
+        target.commit(rows.sequence, [])
+    return spent
 
 
 def prices_of(
@@ -64,7 +74,7 @@ def measure_together(
     Told as a factor to as many rows of one sequence, measured in turns.
     """
     report = progress or (lambda what, done, total: None)
-    counts = [count for count in SEQUENCES if count < most] + [most] if most > 1 else []
+    counts = [count for count in _SEQUENCES if count < most] + [most] if most > 1 else []
     prefix = _prefix(target)[:_SHORT]
     alone = target.open()
     target.prefill(alone, prefix)
@@ -74,10 +84,10 @@ def measure_together(
         report(f"Measuring {count} texts together", done, len(counts))
         ratios = []
         for _ in range(_TOGETHER):
-            one = _timed(target, [Rows(alone, [prefix[i % len(prefix)] for i in range(count)])])
+            one = timed(target, [_again(alone, prefix, count)])
             for sequence in several[:count]:
                 target.prefill(sequence, prefix)
-            many = _timed(target, [Rows(sequence, prefix[:1]) for sequence in several[:count]])
+            many = timed(target, [Rows(sequence, prefix[:1]) for sequence in several[:count]])
             ratios.append(many / one)
         factors[count] = median(ratios)
     report("Measuring texts together", len(counts), max(1, len(counts)))
@@ -87,18 +97,14 @@ def measure_together(
         target.rewind(sequence, [])
 
 
-def _timed(target: Target, batch: list[Rows]) -> float:
-    begun = time.perf_counter()
-    target.score(batch)
-    spent = time.perf_counter() - begun
-    for rows in batch:
-        target.commit(rows.sequence, [])
-    return spent
-
-
 def _prefix(target: Target) -> list[int]:
     length = max(1, min(_PREFIX, target.context // 2))
     return [(7919 * i) % target.vocab_size for i in range(length)]
+
+
+def _again(sequence: CachedSequence, prefix: Sequence[int], rows: int) -> Rows:
+    """Rows after a prefix that repeat it."""
+    return Rows(sequence, [prefix[i % len(prefix)] for i in range(rows)])
 
 
 def _verify_seconds(target: Target, bitwise: bool, report: Progress) -> dict[int, float]:
@@ -109,16 +115,12 @@ def _verify_seconds(target: Target, bitwise: bool, report: Progress) -> dict[int
     target.prefill(sequence, prefix)
     counts = [rows for rows in ROWS if 1 < rows <= target.room(sequence)]
 
-    def timed(rows: int) -> float:
+    def seconds(rows: int) -> float:
         target.prefill(sequence, prefix)  # a recurrent one has lost it with the refused rows
-        begun = time.perf_counter()
-        target.score([Rows(sequence, [prefix[i % len(prefix)] for i in range(rows)])])
-        spent = time.perf_counter() - begun
-        target.commit(sequence, [])
-        return spent
+        return timed(target, [_again(sequence, prefix, rows)])
 
-    timed(1)  # only warms up
-    singles, ratios = [timed(1)], {rows: list[float]() for rows in counts}
+    seconds(1)  # only warms up
+    singles, ratios = [seconds(1)], {rows: list[float]() for rows in counts}
     usual = [rows for rows in counts if rows <= _USUAL]
     rare = [rows for rows in counts if rows > _USUAL]
     work = counts + (_REPEATS - 1) * usual + (_REPEATS - 1) * rare
@@ -127,8 +129,8 @@ def _verify_seconds(target: Target, bitwise: bool, report: Progress) -> dict[int
         report(f"Measuring {target.name}", done, total)
         if time.perf_counter() - begun > _PATIENCE_S and all(ratios.values()):
             break
-        spent = timed(rows)
-        singles.append(timed(1))
+        spent = seconds(rows)
+        singles.append(seconds(1))
         ratios[rows].append(2 * spent / (singles[-2] + singles[-1]))
     report(f"Measuring {target.name}", total, total)
     single = median(singles)

@@ -12,7 +12,7 @@ from foredraft.core.types import Exactness
 from foredraft.drafters.base import Drafter
 from foredraft.drafters.none import NoDrafter
 from foredraft.engine.adaptive import Adaptive
-from foredraft.engine.calibrate import prices_of
+from foredraft.engine.calibrate import prices_of, timed
 from foredraft.engine.control import Controller, Fixed
 from foredraft.engine.generation import Generation
 from foredraft.engine.loop import Cycle, Round
@@ -159,11 +159,10 @@ class Generator:
         """A fixed length where one is asked for, else the choice that measures."""
         if not self.drafters:
             return Fixed(NoDrafter(), 0)
-        bitwise = request.exactness is Exactness.BITWISE
-        trees = self.target.capabilities.trees and not bitwise
+        means = Means.of(self.target, request.exactness)
         if request.draft_len is not None:
-            return Fixed(self.drafters[0], request.draft_len, trees=trees)
-        means = Means(trees, whole=request.exactness is Exactness.DISTRIBUTION)
+            return Fixed(self.drafters[0], request.draft_len, trees=means.trees)
+        bitwise = request.exactness is Exactness.BITWISE
         return Adaptive(self._arms, self.calibrate(bitwise), means)
 
     def _plain_step(self, cycle: Cycle) -> float | None:
@@ -177,9 +176,6 @@ class Generator:
             free = self.target.capabilities.rollback is Rollback.FREE
             if not free or self.target.room(cycle.cache) < 1:
                 break
-            begun = time.perf_counter()
-            self.target.score([Rows(cycle.cache, tokens[-1:])])
-            steps.append(time.perf_counter() - begun)
-            self.target.commit(cycle.cache, [])
+            steps.append(timed(self.target, [Rows(cycle.cache, tokens[-1:])]))
         choosing = cycle.stats.accept_s / max(1, cycle.stats.generated_tokens)
         return median(steps) + choosing if steps else None

@@ -20,15 +20,16 @@ def shares(
     queue = [(-of[0], text) for text, of in enumerate(chances) if of]
     heapq.heapify(queue)
     taken = [0] * len(chances)
-    best, most, tokens = list(taken), 0.0, 0.0
+    best, most, tokens, rows = list(taken), 0.0, 0.0, 0
     plain = cost(0)
     while queue:
         chance, text = heapq.heappop(queue)
         tokens -= chance
         taken[text] += 1
+        rows += 1
         if taken[text] < len(chances[text]):
             heapq.heappush(queue, (-chances[text][taken[text]], text))
-        gain = tokens - rate * (cost(sum(taken)) - plain)
+        gain = tokens - rate * (cost(rows) - plain)
         if gain > most:
             best, most = list(taken), gain
     return best

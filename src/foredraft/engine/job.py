@@ -49,6 +49,19 @@ class Step:
     error: str | None = None
     mendable: bool = False
 
+    @property
+    def accepted(self) -> int:
+        """How many of its tokens were drafted."""
+        return sum(token.from_draft for token in self.tokens)
+
+    @property
+    def rejected(self) -> int:
+        """How many drafted tokens were refused; a text that ends inside the accepted run was not
+        read up to the refusal."""
+        if self.round is None or len(self.tokens) == self.accepted:
+            return 0
+        return self.round.verdict.rejected
+
 
 Listener = Callable[[Step], None]
 """Called in the scheduler's thread; must return at once and not raise."""

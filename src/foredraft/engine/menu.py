@@ -4,7 +4,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from foredraft.core.errors import ForedraftError
-from foredraft.core.types import Exactness
 from foredraft.drafters.base import Drafter
 from foredraft.drafters.forced import ForcedDrafter, grammars
 from foredraft.drafters.ngram import NgramDrafter
@@ -34,7 +33,7 @@ class Menu:
     """
 
     def __init__(self, target: Target, drafters: Sequence[Drafter]) -> None:
-        self._trees = target.capabilities.trees
+        self._target = target
         self._auto = [Arm(drafter) for drafter in drafters]
         self._forced = Arm(ForcedDrafter())
         named = {arm.drafter.name: arm for arm in self._auto}
@@ -73,8 +72,7 @@ class Menu:
             return Fixed(drafters[0], request.draft_len, trees=False), drafters
         if speculation.mode == "auto" and grammars(request.params):
             arms.append(self._forced)
-        trees = self._trees and request.exactness is not Exactness.BITWISE
-        means = Means(trees, whole=request.exactness is Exactness.DISTRIBUTION)
+        means = Means.of(self._target, request.exactness)
         return Adaptive(arms, prices, means), [arm.drafter for arm in arms]
 
     def _chosen(self, speculation: Speculation) -> list[Arm]:

@@ -43,7 +43,7 @@ class Rounds:
         begun = time.perf_counter()
         drafts = self._together.propose(parts)
         drafted = time.perf_counter()
-        logits = self._target.score([o.rows(d) for o, d in zip(texts, drafts, strict=True)])
+        logits = self._target.score([o.cycle.rows(d) for o, d in zip(texts, drafts, strict=True)])
         verified = time.perf_counter()
         draft_s, verify_s = drafted - begun, verified - drafted
         done, failed = _accept(texts, drafts, logits, draft_s, verify_s)

@@ -9,9 +9,9 @@ from foredraft.drafters.base import Drafter
 from foredraft.engine.control import Controller
 from foredraft.engine.generation import Generation
 from foredraft.engine.job import Job, Share, Step
-from foredraft.engine.loop import Cycle, Round
+from foredraft.engine.loop import Cycle, Round, timed
 from foredraft.engine.together import Part
-from foredraft.targets.base import CachedSequence, Rows, Target
+from foredraft.targets.base import CachedSequence, Target
 
 
 @dataclass(eq=False, slots=True)
@@ -44,13 +44,11 @@ class Running:
         """Read the next `most` tokens of the text; how many there were."""
         tokens, unread = self.generation.sequence.tokens[:-1], self.unread
         end = len(tokens) - unread + most
-        begun = time.perf_counter()
-        self.target.prefill(self.cache, tokens[:end])
-        self.reading = end < len(tokens)
         stats = self.generation.result.stats
-        spent = time.perf_counter() - begun
-        stats.prefill_s += spent
-        stats.total_s += spent
+        with timed(stats, "prefill_s") as reading:
+            self.target.prefill(self.cache, tokens[:end])
+        stats.total_s += reading.seconds
+        self.reading = end < len(tokens)
         return min(most, unread)
 
     def part(self, most: int) -> Part:
@@ -58,9 +56,6 @@ class Running:
         room = self.target.room(self.cache) - 1
         limit = max(0, min(most, room, self.generation.most))
         return Part(self.controller, self.generation.sequence, limit)
-
-    def rows(self, draft: Draft) -> Rows:
-        return self.cycle.rows(draft)
 
     def accept(self, draft: Draft, logits: LogitArray, draft_s: float, verify_s: float) -> Round:
         done, _ = self.cycle.accept(draft, logits, draft_s, verify_s, self.generation.read)

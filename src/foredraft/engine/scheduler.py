@@ -50,10 +50,9 @@ class Scheduler:
     """Runs requests on one target in a thread of its own, their drafts and passes together.
 
     `slots` is how many run at once, fewer where the target holds no more sequences; `queue` is how
-    many may wait for a place. Each turn of its loop lets
-    who is done or gone leave, lets who waits join, reads a piece of one prompt and makes one round
-    for all who have read theirs. A cache that is full drives out the request that came last, which
-    goes on later where it was.
+    many may wait for a place. Each turn of its loop lets who is done or gone leave, lets who waits
+    join, reads pieces of prompts and makes one round for all who have read theirs. A cache that is
+    full drives out the request that came last, which goes on later where it was.
     """
 
     def __init__(
@@ -177,7 +176,9 @@ class Scheduler:
                 job = self._line.next(owners, self._may_join)
                 if job is None:
                     return
-                if self._running and not self._room(len(self._texts[job].sequence.tokens)):
+                needed = len(self._texts[job].sequence.tokens)
+                needed += _MARGIN * (1 + len(self._running))
+                if self._running and not self._fits(needed):
                     return
                 self._line.leave(job)
             self._begin(job)
@@ -190,7 +191,8 @@ class Scheduler:
         generation = self._texts[job]
         try:
             prices = self._generator.calibrate(job.bitwise)
-            self._rounds.setdefault(job.bitwise, Rounds(self.target, prices))
+            if job.bitwise not in self._rounds:
+                self._rounds[job.bitwise] = Rounds(self.target, prices)
             controller, drafters = self._menu.order(job.speculation, job.request, prices)
             cache = self._pool.take(generation.sequence.tokens[:-1], job.bitwise)
         except Exception as error:
@@ -201,13 +203,10 @@ class Scheduler:
             job.cached_tokens = len(cache.tokens)
         self._running.append(Running(job, self.target, generation, controller, drafters, cache))
 
-    def _room(self, tokens: int) -> bool:
+    def _fits(self, tokens: int) -> bool:
         """Whether the cache can take so many more tokens, forgetting what is not in use."""
         cells = self.target.capabilities.cells
-        if cells is None:
-            return True
-        needed = tokens + _MARGIN * (1 + len(self._running))
-        while self._pool.tokens + needed > cells:
+        while cells is not None and self._pool.tokens + tokens > cells:
             if not self._pool.forget():
                 return False
         return True
@@ -265,10 +264,7 @@ class Scheduler:
 
     def _make_room(self, tokens: int) -> bool:
         """Make the cache take so many more tokens, if need be by driving out who came last."""
-        cells = self.target.capabilities.cells
-        while cells is not None and self._pool.tokens + tokens > cells:
-            if self._pool.forget():
-                continue
+        while not self._fits(tokens):
             if len(self._running) < 2:
                 return False
             last = self._running.pop()

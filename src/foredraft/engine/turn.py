@@ -3,11 +3,12 @@
 from dataclasses import dataclass, field
 
 from foredraft.core.sequence import TextSequence
-from foredraft.core.types import Draft
+from foredraft.core.types import Draft, Exactness
 from foredraft.drafters.base import CostlyDrafter, GoOn
 from foredraft.engine.control import Option
 from foredraft.engine.prices import Prices
 from foredraft.engine.record import Record
+from foredraft.targets.base import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,12 @@ class Means:
 
     trees: bool
     whole: bool
+
+    @classmethod
+    def of(cls, target: Target, exactness: Exactness) -> "Means":
+        """What a target can do, and an exactness level allows."""
+        trees = target.capabilities.trees and exactness is not Exactness.BITWISE
+        return cls(trees, whole=exactness is Exactness.DISTRIBUTION)
 
 
 @dataclass(slots=True)
@@ -80,3 +87,12 @@ class Ask:
     go_on: GoOn
     reading: bool
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of an Ask: the best part of the draft, and whether it was used."""
+
+    ask: Ask
+    option: Option
+    used: bool

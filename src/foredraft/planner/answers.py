@@ -1,6 +1,5 @@
 """Real answers of the target, and what its passes cost while it wrote them."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -10,6 +9,7 @@ from foredraft.core.sampling import SamplingParams
 from foredraft.core.stats import Stats
 from foredraft.core.types import Exactness
 from foredraft.drafters.none import NoDrafter
+from foredraft.engine.calibrate import timed
 from foredraft.engine.control import Fixed
 from foredraft.engine.loop import Cycle, Round
 from foredraft.planner.temperatures import HeardSequence
@@ -117,8 +117,4 @@ def _busy(stats: Stats) -> float:
 def _probe(target: Target, cache: CachedSequence, tokens: Sequence[int], rows: int) -> float:
     """Seconds of a pass over `rows` rows after the text; the cache is left as it was."""
     again = [tokens[-1 - i % len(tokens)] for i in range(rows)]
-    begun = time.perf_counter()
-    target.score([Rows(cache, again)])
-    seconds = time.perf_counter() - begun
-    target.commit(cache, [])
-    return seconds
+    return timed(target, [Rows(cache, again)])

@@ -14,10 +14,7 @@ def facts(step: Step, codec: TextCodec) -> dict[str, Any]:
     """What the round of a step did, as JSON; its step must have one."""
     done, share = step.round, step.share
     assert done is not None
-    draft, emitted = done.draft, len(step.tokens)
-    accepted = sum(token.from_draft for token in step.tokens)
-    # A text that ends inside the accepted run was not read up to the refusal.
-    rejected = done.verdict.rejected if emitted > accepted else 0
+    draft, accepted, rejected = done.draft, step.accepted, step.rejected
     pieces = (codec.spelling(token).decode(errors="replace") for token in draft.tokens)
     drafted = zip(draft.tokens, pieces, draft.parents, strict=True)
     return {
@@ -26,7 +23,7 @@ def facts(step: Step, codec: TextCodec) -> dict[str, Any]:
         "accepted": accepted,
         "rejected": rejected,
         "ignored": len(draft) - accepted - rejected,
-        "emitted": emitted,
+        "emitted": len(step.tokens),
         "draft_s": done.draft_s,
         "verify_s": done.verify_s,
         "sequences": share.sequences if share else 1,

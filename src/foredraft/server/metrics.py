@@ -67,9 +67,7 @@ class Metrics:
         meters.verify_s.inc(done.verify_s / share.sequences)
         if len(done.draft) == 0:
             return
-        accepted = sum(token.from_draft for token in step.tokens)
-        # A text that ends inside the accepted run was not read up to the refusal.
-        rejected = done.verdict.rejected if len(step.tokens) > accepted else 0
+        accepted, rejected = step.accepted, step.rejected
         counts = (1, len(done.draft), accepted, rejected)
         for counter, count in zip(self._by(done.draft.source), counts, strict=True):
             counter.inc(count)

@@ -94,11 +94,9 @@ class Recent:
         }
 
     def _count(self, now: _Second, done: Round, step: Step) -> None:
-        accepted = sum(token.from_draft for token in step.tokens)
         now.passes += 1
-        now.accepted += accepted
-        # A text that ends inside the accepted run was not read up to the refusal.
-        now.rejected += done.verdict.rejected if len(step.tokens) > accepted else 0
+        now.accepted += step.accepted
+        now.rejected += step.rejected
         self.decision = done.decision or self.decision
         if len(done.draft):
             tokens, seconds = now.drafts.get(done.draft.source, [0, 0])
