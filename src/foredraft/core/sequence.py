@@ -1,6 +1,7 @@
 """One request's text so far, and the law and the chance that belong to it."""
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,10 @@ class TextSequence:
     """Committed tokens (prompt, then output) with the settings and noise of their request.
 
     Tokens are only ever appended, so that what a round costs does not grow with the text.
+    `cached` is what the target holds of it; drafters that read hidden states find them there.
     """
+
+    cached: Any = None
 
     def __init__(
         self,

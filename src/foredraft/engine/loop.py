@@ -93,6 +93,9 @@ class Cycle:
     stats: Stats
     plain_steps: list[float] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.sequence.cached = self.cache
+
     def round(self, limit: int, read: Callable[[Round], int]) -> Round:
         """One target pass with at most `limit` drafted tokens.
 
