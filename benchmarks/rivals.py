@@ -142,6 +142,7 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
     add("--forms", type=names, default=["half"], help=f"of {', '.join([*FORMS, ours.LLAMA])}")
     add("--target", default="qwen2.5-coder-1.5b")
     add("--draft", default="qwen2.5-coder-0.5b", help='"" leaves the draft model out')
+    add("--head", default="", help="a trained head, which drafts for foredraft")
     add("--prompts", default="", help="ids with commas between; all by default")
     add("--wide", action="store_true", help="the wider set of prompts")
     add("--tokens", type=int, default=96)
@@ -162,7 +163,10 @@ def main(arguments: list[str]) -> None:
     torch.set_num_threads(options.threads)
     with ExitStack() as closing:
         draft = options.draft or None
-        sides = [ours.Ours(options.target, draft, f, options.threads) for f in options.forms]
+        sides = [
+            ours.Ours(options.target, draft, form, options.threads, options.head or None)
+            for form in options.forms
+        ]
         if not sides:
             raise EngineError("--forms names nothing, so there is no foredraft to compare with.")
         tokenizer = sides[0].tokenizer

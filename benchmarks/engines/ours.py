@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +13,20 @@ from engines.pair import load_one
 from foredraft import Generator, Request, SamplingParams
 from foredraft.core.speedup import distance_to_ideal, verify_price
 from foredraft.core.stats import Stats
-from foredraft.drafters.base import Drafter
+from foredraft.drafters.base import CostlyDrafter, Drafter
+from foredraft.drafters.head import HeadDrafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.store import SuffixStore
 from foredraft.drafters.suffix import SuffixDrafter
 from foredraft.engine.load import WINDOW, lookups, pair
 from foredraft.engine.result import Result
+from foredraft.heads.load import load_head
 from foredraft.targets.base import Target, TextCodec
 
 LLAMA = "llama.cpp"
 SECONDS = ("draft_s", "verify_s", "accept_s", "other_s")
+HEADS = (2, 4, 6)
+"""Fixed lengths at which a trained head drafts."""
 CURVE = 9
 """Row counts measured for the ideal; more rows than that continue its last slope."""
 
@@ -49,14 +53,17 @@ class Ours:
     what passes cost is measured once.
     """
 
-    def __init__(self, target: str, draft: str | None, form: str, threads: int) -> None:
+    def __init__(
+        self, target: str, draft: str | None, form: str, threads: int, head: str | None = None
+    ) -> None:
         self.form = form
         self._target = Counted(_load(target, form, threads))
         self._draft = None if draft is None else _load(draft, form, threads)
+        self._head = None if head is None else load_head(Path(head), self._target._target)
         self._prices = tempfile.TemporaryDirectory(prefix="foredraft-prices-")
         self.plain_step_s: float | None = None
         self.curve: list[float] = []
-        self.cost = 0.0
+        self.costs: dict[str, float] = {}
 
     @property
     def tokenizer(self) -> TextCodec:
@@ -67,13 +74,14 @@ class Ours:
         seconds = verify_curve(self._target._target, CURVE, repeats=3)
         self.plain_step_s = seconds[0]
         self.curve = [second / seconds[0] for second in seconds]
+        for drafter in self._costly():
+            prices = Generator(self._target, drafter, prices=Path(self._prices.name)).calibrate()
+            self.costs[drafter.name] = prices.draft(drafter.name) / prices.verify(1)
         Generator(self._target, *self._all(), prices=Path(self._prices.name)).calibrate()
-        if self._draft is not None:
-            self.cost = verify_curve(self._draft, 1)[0] / seconds[0]
         return {
             "plain_step_s": round(seconds[0], 4),
             "verify_curve": [round(ratio, 3) for ratio in self.curve],
-            "cost_ratio": round(self.cost, 3) if self._draft is not None else None,
+            "cost_ratio": {name: round(cost, 3) for name, cost in self.costs.items()},
         }
 
     def methods(self) -> Iterator[Method]:
@@ -82,6 +90,10 @@ class Ours:
         yield self._method("suffix 8", "lookup", lambda: [SuffixDrafter(SuffixStore())], 8)
         if self._draft is not None:
             yield self._method("model 3", "model", lambda: [self._model()], 3)
+        if self._head is not None:
+            for gamma in HEADS:
+                name = f"{self._head.name} {gamma}"
+                yield self._method(name, "head", lambda: [self._trained()], gamma)
         yield self._method("auto", "auto", self._all, None)
 
     def _method(
@@ -106,13 +118,22 @@ class Ours:
 
         return Method("foredraft", self.form, name, family, run, default=True)
 
-    def _model(self, window: int | None = None) -> Drafter:
+    def _model(self, window: int | None = None) -> CostlyDrafter:
         return pair(self._target, self._draft, window=window)
+
+    def _trained(self) -> CostlyDrafter:
+        assert self._head is not None
+        return HeadDrafter(self._head, self._target)
+
+    def _costly(self) -> list[CostlyDrafter]:
+        """What is named as the draft: the head if there is one, else the draft model."""
+        if self._head is not None:
+            return [self._trained()]
+        return [] if self._draft is None else [self._model(WINDOW)]
 
     def _all(self) -> list[Drafter]:
         """What `load(drafter="auto")` chooses from, as it makes them."""
-        free = lookups("auto", SuffixStore())
-        return free if self._draft is None else [*free, self._model(WINDOW)]
+        return [*lookups("auto", SuffixStore()), *self._costly()]
 
     def _read(self, result: Result, first_s: float) -> Run:
         stats = result.stats
@@ -125,7 +146,7 @@ class Ours:
         step = result.plain_step_s or self.plain_step_s
         if step and self.curve and stats.generated_tokens:
             rows = self._target.rows[: stats.target_passes]
-            best = ideal(stats, rows, self.curve, self.cost)
+            best = ideal(stats, rows, self.curve, self.costs)
             details["to_ideal"] = distance_to_ideal(stats.tokens_per_s * step, best)
         return Run(
             ids=[token.id for token in result.tokens],
@@ -138,10 +159,12 @@ class Ours:
         )
 
 
-def ideal(stats: Stats, rows: list[int], curve: list[float], cost: float) -> float:
+def ideal(
+    stats: Stats, rows: list[int], curve: list[float], costs: Mapping[str, float]
+) -> float:
     """The speed over plain that these very passes and drafts would have had at no other cost."""
-    drafted = stats.sources.get("model", [0, 0, 0])[1]
-    return stats.generated_tokens / (sum(verify_price(n, curve) for n in rows) + cost * drafted)
+    drafting = sum(cost * stats.sources.get(name, [0, 0])[1] for name, cost in costs.items())
+    return stats.generated_tokens / (sum(verify_price(n, curve) for n in rows) + drafting)
 
 
 def _load(name: str, form: str, threads: int) -> Target:
