@@ -42,6 +42,10 @@ def load_head(name: str, target: Target, allow_pickle: bool = False) -> Head:
     folder, within = fetch(source, _silent), _same(name, target.name)
     checkpoint = read_checkpoint(name, folder, allow_pickle, within)
     match checkpoint.kind:
+        case HeadKind.EAGLE:
+            from foredraft.heads.eagle import eagle_load
+
+            return eagle_load(checkpoint, target)
         case HeadKind.EAGLE3:
             from foredraft.heads.eagle3_load import eagle3_load
 
