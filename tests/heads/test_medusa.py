@@ -72,7 +72,7 @@ def test_a_text_that_goes_on_and_back(tmp_path):
     state = head.open()
     state.read(features(TARGET, head, TEXT), TEXT)
     state.grow([1], [ROOT])
-    for text in (TEXT + [5, 6], [*TEXT[:4], 9, 9]):
+    for text in ([*TEXT, 5, 6], [*TEXT[:4], 9, 9]):
         state.rewind(4)
         logits = state.read(features(TARGET, head, text), text)
         np.testing.assert_allclose(logits, expected(found, text)[0], atol=1e-5)
