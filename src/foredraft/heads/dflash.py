@@ -4,7 +4,8 @@ The block is the text's last token and mask tokens. In every layer its rows see 
 keys and values made from the target's hidden states, all tokens before.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from foredraft.core.types import LogitArray
 from foredraft.heads.base import Features
 from foredraft.heads.block import Block
 from foredraft.heads.layers import Network, Pass, rotary
+from foredraft.heads.shared import Turned
 from foredraft.heads.vocabulary import DraftVocabulary
 from foredraft.targets.kv import Slots
 from foredraft.targets.masks import depths_of
@@ -24,10 +26,18 @@ from foredraft.targets.masks import depths_of
 _CHUNK = 512
 
 
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The rows of what a drafter brings itself; None where the target's serves."""
+
+    embeddings: int | None = None
+    output: int | None = None
+
+
 class BlockNetwork(Network):
     """The layers of a block drafter, its parameters named as in the checkpoints."""
 
-    def __init__(self, block: Block, target_size: int) -> None:
+    def __init__(self, block: Block, target_size: int, own: Own) -> None:
         """`target_size` is the target's hidden size."""
         config = block.layers
         super().__init__(config)
@@ -39,6 +49,10 @@ class BlockNetwork(Network):
             qwen3.Qwen3DecoderLayer(config, i) for i in range(config.num_hidden_layers)
         )
         self.norm = qwen3.Qwen3RMSNorm(size, eps)
+        if own.embeddings is not None:
+            self.embed_tokens = nn.Embedding(own.embeddings, size)
+        if own.output is not None:
+            self.lm_head = nn.Linear(size, own.output, bias=False)
         for layer in self.layers:  # without a mask, a row sees the rows after it as well
             layer.self_attn.is_causal = False
 
@@ -90,8 +104,8 @@ class DFlashHead:
     def __init__(
         self,
         network: BlockNetwork,
-        embed: Callable[[torch.Tensor], torch.Tensor],
-        project: Callable[[torch.Tensor], torch.Tensor],
+        embed: Turned,
+        project: Turned,
         vocabulary: DraftVocabulary,
         signature: str,
     ) -> None:

@@ -4,25 +4,36 @@ The correction is a bias of low rank on the logits, W2 · W1[token], so what fol
 depends on that token as it would in a chain.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import nn
 
 from foredraft.core.types import ROOT, LogitArray
 from foredraft.heads.base import Features
-from foredraft.heads.dflash import BlockNetwork, DFlashHead, DFlashState
-from foredraft.heads.vocabulary import DraftVocabulary
+from foredraft.heads.block import Block
+from foredraft.heads.dflash import BlockNetwork, DFlashHead, DFlashState, Own
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a correction is made of: `vocab` tokens of the target in, `rows` logits out."""
+
+    kind: str
+    vocab: int
+    rows: int
+    rank: int
 
 
 class Markov(nn.Module):
     """The plain correction, by the token alone; parameters are named as in the checkpoints."""
 
-    def __init__(self, vocab: int, draft_vocab: int, rank: int, size: int) -> None:
-        """`vocab` is the target's and `size` the head's hidden size."""
+    def __init__(self, correction: Correction, size: int) -> None:
+        """`size` is the drafter's hidden size."""
         super().__init__()
-        self.markov_w1 = nn.Embedding(vocab, rank)
-        self.markov_w2 = nn.Linear(rank, draft_vocab, bias=False)
+        self.markov_w1 = nn.Embedding(correction.vocab, correction.rank)
+        self.markov_w2 = nn.Linear(correction.rank, correction.rows, bias=False)
 
     def start(self) -> torch.Tensor:
         """The state [1, rank] before a block's first row."""
@@ -39,9 +50,9 @@ class Markov(nn.Module):
 class GatedMarkov(Markov):
     """The correction, let through as far as the row's hidden state says."""
 
-    def __init__(self, vocab: int, draft_vocab: int, rank: int, size: int) -> None:
-        super().__init__(vocab, draft_vocab, rank, size)
-        self.gate_proj = nn.Linear(size + rank, rank)
+    def __init__(self, correction: Correction, size: int) -> None:
+        super().__init__(correction, size)
+        self.gate_proj = nn.Linear(size + correction.rank, correction.rank)
 
     def step(
         self, tokens: torch.Tensor, hidden: torch.Tensor, state: torch.Tensor
@@ -53,9 +64,9 @@ class GatedMarkov(Markov):
 class RecurrentMarkov(Markov):
     """The correction by all drafted tokens before: a gated recurrent state along the block."""
 
-    def __init__(self, vocab: int, draft_vocab: int, rank: int, size: int) -> None:
-        super().__init__(vocab, draft_vocab, rank, size)
-        self.joint_proj = nn.Linear(2 * rank + size, 3 * rank)
+    def __init__(self, correction: Correction, size: int) -> None:
+        super().__init__(correction, size)
+        self.joint_proj = nn.Linear(2 * correction.rank + size, 3 * correction.rank)
 
     def step(
         self, tokens: torch.Tensor, hidden: torch.Tensor, state: torch.Tensor
@@ -74,8 +85,16 @@ MARKOVS: dict[str, type[Markov]] = {
 """By the checkpoints' `markov_head_type`."""
 
 
+class DSparkNetwork(BlockNetwork):
+    """The layers of a block drafter and its correction."""
+
+    def __init__(self, block: Block, target_size: int, own: Own, correction: Correction) -> None:
+        super().__init__(block, target_size, own)
+        self.markov_head: Markov = MARKOVS[correction.kind](correction, self.config.hidden_size)
+
+
 class DSparkHead(DFlashHead):
-    """A DFlashHead with a correction.
+    """A DSparkNetwork as a Head.
 
     It counts as `parallel`: a drafted token costs one product with `markov_w2`, a hundredth of a
     pass, and whether the block is worth its pass is decided before it runs. Its confidence head,
@@ -84,28 +103,17 @@ class DSparkHead(DFlashHead):
 
     name = "dspark"
 
-    def __init__(
-        self,
-        network: BlockNetwork,
-        markov: Markov,
-        embed: Callable[[torch.Tensor], torch.Tensor],
-        project: Callable[[torch.Tensor], torch.Tensor],
-        vocabulary: DraftVocabulary,
-        signature: str,
-    ) -> None:
-        super().__init__(network, embed, project, vocabulary, signature)
-        self.markov = markov
-
     def open(self) -> "DSparkState":
-        return DSparkState(self, self.markov)
+        return DSparkState(self)
 
 
 class DSparkState(DFlashState):
     """Holds a correction's state for the text and for each node."""
 
-    def __init__(self, head: DFlashHead, markov: Markov) -> None:
+    def __init__(self, head: DSparkHead) -> None:
         super().__init__(head)
-        self._markov = markov
+        assert isinstance(head.network, DSparkNetwork)
+        self._markov = head.network.markov_head
         self._hidden = torch.empty(0)
         self._states: list[torch.Tensor] = []
 
@@ -132,9 +140,7 @@ class DSparkState(DFlashState):
             self._states.append(state)
         return self._corrected(rows, torch.cat(codes))
 
-    def _step(
-        self, token: int, row: int, state: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    def _step(self, token: int, row: int, state: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         place = self._head.network.block.first + row
         tokens = torch.tensor([token], device=self._hidden.device)
         return self._markov.step(tokens, self._hidden[place : place + 1], state)
