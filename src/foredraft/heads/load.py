@@ -1,0 +1,46 @@
+"""From what a user names to a head that is ready to draft."""
+
+from foredraft.core.errors import ForedraftError
+from foredraft.heads.base import Head
+from foredraft.heads.checkpoint import kind_of, read_checkpoint
+from foredraft.heads.kind import HeadKind
+from foredraft.targets.base import Target
+from foredraft.targets.source import fetch, resolve
+
+
+def is_head(name: str) -> bool:
+    """Whether `name` is a head rather than a model; fetches what it needs to say so."""
+    source = resolve(name)
+    return not source.is_gguf and kind_of(fetch(source, _silent)) is not None
+
+
+def load_head(name: str, target: Target, allow_pickle: bool = False) -> Head:
+    """The head that `name` (a folder or a Hugging Face repository) stands for, on the device and
+    in the format of the target it drafts for.
+
+    Raises ForedraftError with one sentence for whatever is no head, or not this target's.
+    """
+    from foredraft.targets.torch_hf import TorchTarget
+
+    source = resolve(name)
+    if source.is_gguf:
+        raise ForedraftError(
+            f"{name} is a GGUF file, and heads are read from .safetensors; name the folder or the "
+            "repository that the file was made from."
+        )
+    if not isinstance(target, TorchTarget):
+        raise ForedraftError(
+            f"{name} drafts from hidden states, which {target.engine} does not give; run the "
+            "target with --engine torch."
+        )
+    checkpoint = read_checkpoint(name, fetch(source, _silent), allow_pickle)
+    match checkpoint.kind:
+        case HeadKind.EAGLE3:
+            from foredraft.heads.eagle3_load import eagle3_load
+
+            return eagle3_load(checkpoint, target)
+    raise ForedraftError(f"{checkpoint.phrase} is of a kind that foredraft does not run.")
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """Heads are small: no bar."""
