@@ -45,16 +45,15 @@ class BlockNetwork(Network):
         self.block = block
         self.fc = nn.Linear(len(block.taps) * target_size, size, bias=False)
         self.hidden_norm = qwen3.Qwen3RMSNorm(size, eps)
-        self.layers: Any = nn.ModuleList(
-            qwen3.Qwen3DecoderLayer(config, i) for i in range(config.num_hidden_layers)
-        )
+        layers = [qwen3.Qwen3DecoderLayer(config, i) for i in range(config.num_hidden_layers)]
+        for layer in layers:  # without a mask, a row sees the rows after it as well
+            layer.self_attn.is_causal = False
+        self.layers: Any = nn.ModuleList(layers)
         self.norm = qwen3.Qwen3RMSNorm(size, eps)
         if own.embeddings is not None:
             self.embed_tokens = nn.Embedding(own.embeddings, size)
         if own.output is not None:
             self.lm_head = nn.Linear(size, own.output, bias=False)
-        for layer in self.layers:  # without a mask, a row sees the rows after it as well
-            layer.self_attn.is_causal = False
 
     def masks(self, start: int) -> dict[str, torch.Tensor | None]:
         """What the rows of a block after `start` tokens see, by kind of layer."""

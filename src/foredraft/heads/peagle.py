@@ -4,56 +4,54 @@ Where EAGLE-3 feeds its own output back, once for each token, rows of a mask tok
 learned hidden state stand for what is not known yet.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import nn
 
+from foredraft.core.errors import ForedraftError
 from foredraft.core.types import LogitArray
 from foredraft.heads.base import Features
+from foredraft.heads.checkpoint import Checkpoint
 from foredraft.heads.eagle3 import Eagle3, Eagle3Settings
+from foredraft.heads.eagle3_load import Eagle3Parts, eagle3_parts
 from foredraft.heads.layers import rotary
 from foredraft.heads.rows import RowCache
-from foredraft.heads.vocabulary import DraftVocabulary
 from foredraft.targets.masks import depths_of
+from foredraft.targets.torch_hf import TorchTarget
 
 _CHUNK = 512
+_DEPTHS = 8
+"""What the method trains for unless it is told otherwise."""
 
 
 class PEagle(Eagle3):
     """The network of EAGLE-3 and the hidden states, taps · H, of a row nothing is known of."""
 
-    def __init__(self, config: Any, settings: Eagle3Settings) -> None:
+    def __init__(self, config: Any, settings: Eagle3Settings, shape: Sequence[int]) -> None:
+        """`shape` is how the checkpoint stores these."""
         super().__init__(config, settings)
-        self.mask_hidden = nn.Parameter(torch.empty(1, 1, settings.taps * settings.target_size))
+        self.mask_hidden = nn.Parameter(torch.empty(*shape))
 
 
 class PEagleHead:
-    """A PEagle network as a Head: one pass runs the new rows of the text and `reach` − 1 masks."""
+    """A PEagle network as a Head: one pass runs the new rows of the text and `reach` − 1 rows of
+    the token `mask`."""
 
     name = "peagle"
     parallel = True
 
-    def __init__(
-        self,
-        network: PEagle,
-        taps: tuple[int, ...],
-        mask: int,
-        reach: int,
-        embed: Callable[[torch.Tensor], torch.Tensor],
-        project: Callable[[torch.Tensor], torch.Tensor],
-        vocabulary: DraftVocabulary,
-        signature: str,
-    ) -> None:
-        self.network = network
-        self.taps = taps
+    def __init__(self, parts: Eagle3Parts, mask: int, reach: int) -> None:
+        self.taps = parts.taps
+        self.signature = parts.signature
+        self.network: PEagle = parts.network
+        self.embed = parts.embed
+        self.project = parts.project
+        self.vocabulary = parts.vocabulary
         self.reach: int | None = reach
         self.masks = [mask] * (reach - 1)
-        self.embed = embed
-        self.project = project
-        self.vocabulary = vocabulary
-        self.signature = signature
 
     def open(self) -> "PEagleState":
         return PEagleState(self)
@@ -85,7 +83,8 @@ class PEagleState:
             new = list(text[start : start + _CHUNK])
             masks = head.masks if start + len(new) == len(text) else []
             known = features.hidden(head.taps, start - 1, start - 1 + len(new))
-            taps = torch.cat([known, network.mask_hidden[0].expand(len(masks), -1)])
+            unknown = network.mask_hidden.view(1, -1).expand(len(masks), -1)
+            taps = torch.cat([known, unknown])
             place = self._rows.extend(start - 1, len(taps))
             ids = torch.tensor([new + masks], device=network.device)
             hidden = network.run(head.embed(ids), network.fuse(taps), place)[0]
@@ -102,3 +101,27 @@ class PEagleState:
     def rewind(self, length: int) -> None:
         del self.tokens[length:]
         self._parents = []
+
+
+def peagle_load(checkpoint: Checkpoint, target: TorchTarget) -> PEagleHead:
+    """The head, beside the target it drafts for, in the layout of speculators or of AWS."""
+    mask = checkpoint.number("mask_token_id", "ptd_token_id", "pard_token")
+    if mask is None or mask >= target.vocab_size:
+        raise ForedraftError(
+            f"{checkpoint.phrase} must name one of the {target.vocab_size:,} tokens of "
+            f"{target.name} as mask_token_id in its config.json, and has "
+            f"{'none' if mask is None else f'{mask:,}'}; download it again."
+        )
+
+    def make(config: Any, settings: Eagle3Settings) -> PEagle:
+        shape = checkpoint.shapes.get("mask_hidden", ())
+        width = settings.taps * settings.target_size
+        return PEagle(config, settings, shape if math.prod(shape) == width else (1, 1, width))
+
+    return PEagleHead(eagle3_parts(checkpoint, target, make), mask, _reach(checkpoint))
+
+
+def _reach(checkpoint: Checkpoint) -> int:
+    """The depths it was trained for; more would be guesses."""
+    proposals = (checkpoint.config.get("speculators_config") or {}).get("proposal_methods") or [{}]
+    return proposals[0].get("speculative_tokens") or checkpoint.number("num_depths") or _DEPTHS
