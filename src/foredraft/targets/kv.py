@@ -47,8 +47,8 @@ class _SlotLayer(CacheLayerMixin):  # type: ignore[misc]
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         start, end = self.cursor.length, self.cursor.length + key_states.shape[-2]
-        self.keys = _grown(self.keys, max(end, self.cursor.visible))
-        self.values = _grown(self.values, max(end, self.cursor.visible))
+        self.keys = grown(self.keys, max(end, self.cursor.visible))
+        self.values = grown(self.values, max(end, self.cursor.visible))
         self.keys[:, :, start:end] = key_states
         self.values[:, :, start:end] = value_states
         return self.keys[:, :, : self.cursor.visible], self.values[:, :, : self.cursor.visible]
@@ -66,8 +66,8 @@ class _SlotLayer(CacheLayerMixin):  # type: ignore[misc]
         copied = _SlotLayer(cursor)
         if self.is_initialized:
             length = cursor.length
-            copied.keys = _grown(self.keys[:, :, :length], length + 1)
-            copied.values = _grown(self.values[:, :, :length], length + 1)
+            copied.keys = grown(self.keys[:, :, :length], length + 1)
+            copied.values = grown(self.values[:, :, :length], length + 1)
             copied.is_initialized = True
         return copied
 
@@ -81,7 +81,7 @@ class _SlotLayer(CacheLayerMixin):  # type: ignore[misc]
         return -1
 
 
-def _grown(buffer: torch.Tensor, slots: int) -> torch.Tensor:
+def grown(buffer: torch.Tensor, slots: int) -> torch.Tensor:
     """`buffer` with room for `slots`; new slots are zero, since a masked NaN would still spread."""
     if buffer.shape[2] >= slots:
         return buffer
