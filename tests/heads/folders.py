@@ -78,3 +78,14 @@ def eagle3(size: int = HIDDEN, taps: int = 3, draft_vocab: int | None = DRAFTED)
         tensors["d2t"] = ids - torch.arange(rows)
         tensors["t2d"] = torch.isin(torch.arange(VOCAB), ids)
     return tensors
+
+
+def eagle(layers: int = 1, bias: bool = True) -> dict[str, Any]:
+    """The tensors of an EAGLE head as SafeAI names them."""
+    shapes: dict[str, Any] = {"fc.weight": (HIDDEN, 2 * HIDDEN)}
+    if bias:
+        shapes["fc.bias"] = (HIDDEN,)
+    for layer in range(layers):
+        shapes |= layer_shapes(f"layers.{layer}.", HIDDEN, HIDDEN)
+    del shapes["layers.0.input_layernorm.weight"]
+    return weights(shapes)

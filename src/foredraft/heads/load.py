@@ -35,6 +35,10 @@ def load_head(name: str, target: Target, allow_pickle: bool = False) -> Head:
         )
     checkpoint = read_checkpoint(name, fetch(source, _silent), allow_pickle)
     match checkpoint.kind:
+        case HeadKind.EAGLE:
+            from foredraft.heads.eagle import eagle_load
+
+            return eagle_load(checkpoint, target)
         case HeadKind.EAGLE3:
             from foredraft.heads.eagle3_load import eagle3_load
 
