@@ -1,4 +1,4 @@
-"""Heads that draft a block at once: the same logits as other implementations from the same files."""
+"""Heads that draft a block at once: the same logits as other implementations give."""
 
 from collections.abc import Sequence
 from pathlib import Path
