@@ -3,8 +3,8 @@
     python benchmarks/head_time.py [--sizes 576,1536] [--repeats 15]
 
 Heads of random weights, built like the layers of SmolLM2-135M and Qwen2.5-1.5B, over 8k, 32k and
-all of the target's tokens, with weights in float32 and float16; a text of 200 tokens, three new ones
-a round. Formats and heads alternate; medians.
+all of the target's tokens, with weights in float32 and in float16. The text has 200 tokens, and a
+round brings three; medians.
 """
 
 import argparse
