@@ -18,6 +18,7 @@ class Checkpoint:
     """`shapes` are those of its tensors, by name. `config` is config.json as it stands."""
 
     name: str
+    folder: Path
     kind: HeadKind
     config: Mapping[str, Any]
     shapes: Mapping[str, tuple[int, ...]]
@@ -74,15 +75,20 @@ class Checkpoint:
         return bool(value)
 
 
-def kind_of(folder: Path) -> HeadKind | None:
-    """The kind of head in a folder, or None: a model, or no folder of Transformers' at all."""
+def kind_of(folder: Path, within: bool = False) -> HeadKind | None:
+    """The kind of head in a folder, or None: a model, or no folder of Transformers' at all.
+
+    `within` also finds what a whole model brings to draft for itself.
+    """
     if not (folder / "config.json").is_file():
         return None
-    return recognise(_config(folder), entries(folder))
+    return recognise(_config(folder), entries(folder), within)
 
 
-def read_checkpoint(name: str, folder: Path, allow_pickle: bool = False) -> Checkpoint:
-    """The head in `folder`, called `name`.
+def read_checkpoint(
+    name: str, folder: Path, allow_pickle: bool = False, within: bool = False
+) -> Checkpoint:
+    """The head in `folder`, called `name`; `within` as for `kind_of`.
 
     Pickled weights can run code when they are read, so they are only with `allow_pickle`, and even
     then PyTorch admits nothing but tensors. ForedraftError for what is no head or cannot be read.
@@ -96,7 +102,7 @@ def read_checkpoint(name: str, folder: Path, allow_pickle: bool = False) -> Chec
     unpickled = {} if found else _unpickled(name, folder, allow_pickle)
     shapes = {tensor: entry.shape for tensor, entry in found.items()}
     shapes |= {tensor: tuple(value.shape) for tensor, value in unpickled.items()}
-    kind = recognise(config, shapes)
+    kind = recognise(config, shapes, within)
     if kind is None:
         what = ", ".join(config.get("architectures") or [str(config.get("model_type"))])
         raise ForedraftError(
@@ -106,7 +112,7 @@ def read_checkpoint(name: str, folder: Path, allow_pickle: bool = False) -> Chec
         )
     refuse_lossy(name, config)
     files = {tensor: entry.file for tensor, entry in found.items()}
-    return Checkpoint(name, kind, config, shapes, files, unpickled)
+    return Checkpoint(name, folder, kind, config, shapes, files, unpickled)
 
 
 def refuse_lossy(name: str, config: Mapping[str, Any]) -> None:

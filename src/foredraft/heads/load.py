@@ -1,5 +1,7 @@
 """From what a user names to a head that is ready to draft."""
 
+from pathlib import Path
+
 from foredraft.core.errors import ForedraftError
 from foredraft.heads.base import Head
 from foredraft.heads.checkpoint import kind_of, read_checkpoint
@@ -8,10 +10,14 @@ from foredraft.targets.base import Target
 from foredraft.targets.source import fetch, resolve
 
 
-def is_head(name: str) -> bool:
-    """Whether `name` is a head rather than a model; fetches what it needs to say so."""
+def is_head(name: str, target_name: str = "") -> bool:
+    """Whether `name` is a head rather than a model; fetches what it needs to say so.
+
+    The target's own name is one if the target brings modules to draft for itself.
+    """
     source = resolve(name)
-    return not source.is_gguf and kind_of(fetch(source, _silent)) is not None
+    within = _same(name, target_name)
+    return not source.is_gguf and kind_of(fetch(source, _silent), within) is not None
 
 
 def load_head(name: str, target: Target, allow_pickle: bool = False) -> Head:
@@ -33,7 +39,8 @@ def load_head(name: str, target: Target, allow_pickle: bool = False) -> Head:
             f"{name} drafts from hidden states, which {target.engine} does not give; run the "
             "target with --engine torch."
         )
-    checkpoint = read_checkpoint(name, fetch(source, _silent), allow_pickle)
+    folder, within = fetch(source, _silent), _same(name, target.name)
+    checkpoint = read_checkpoint(name, folder, allow_pickle, within)
     match checkpoint.kind:
         case HeadKind.EAGLE:
             from foredraft.heads.eagle import eagle_load
@@ -47,6 +54,22 @@ def load_head(name: str, target: Target, allow_pickle: bool = False) -> Head:
             from foredraft.heads.peagle import peagle_load
 
             return peagle_load(checkpoint, target)
+        case HeadKind.MEDUSA:
+            from foredraft.heads.medusa import medusa_load
+
+            return medusa_load(checkpoint, target)
+        case HeadKind.HYDRA:
+            from foredraft.heads.hydra import hydra_load
+
+            return hydra_load(checkpoint, target)
+        case HeadKind.MTP if "assistant" in str(checkpoint.config.get("model_type")):
+            from foredraft.heads.gemma import gemma_load
+
+            return gemma_load(checkpoint, target)
+        case HeadKind.MTP:
+            from foredraft.heads.mtp import mtp_load
+
+            return mtp_load(checkpoint, target)
         case HeadKind.DFLASH:
             from foredraft.heads.dflash_load import dflash_load
 
@@ -55,7 +78,10 @@ def load_head(name: str, target: Target, allow_pickle: bool = False) -> Head:
             from foredraft.heads.dflash_load import dspark_load
 
             return dspark_load(checkpoint, target)
-    raise ForedraftError(f"{checkpoint.phrase} is of a kind that foredraft does not run.")
+
+
+def _same(name: str, other: str) -> bool:
+    return bool(other) and Path(name).resolve() == Path(other).resolve()
 
 
 def _silent(what: str, done: int, total: int) -> None:

@@ -8,6 +8,7 @@ import torch
 from transformers.cache_utils import (
     Cache,
     CacheLayerMixin,
+    DummyLayer,
     DynamicCache,
     DynamicLayer,
     DynamicSlidingWindowLayer,
@@ -101,8 +102,9 @@ class Slots:
 
     @staticmethod
     def suits(config: Any) -> bool:
-        """Whether every layer of the model is plain or sliding-window attention."""
-        plain = (DynamicLayer, DynamicSlidingWindowLayer)
+        """Whether every layer of the model is plain or sliding-window attention, be it over keys
+        and values that another layer keeps."""
+        plain = (DynamicLayer, DynamicSlidingWindowLayer, DummyLayer)
         layers = DynamicCache(config=config).layers
         return bool(layers) and all(type(layer) in plain for layer in layers)
 

@@ -40,6 +40,14 @@ class Taps:
                 decoder.register_forward_hook(self._writer(tap))
             self.places.add(tap)
 
+    @property
+    def asking(self) -> dict[str, bool]:
+        """What to ask of the model so that every row runs through all layers: those of Gemma 4 that
+        share keys and values else run only the rows whose logits are wanted."""
+        config = self._model.config.get_text_config(decoder=True)
+        shares = getattr(config, "num_kv_shared_layers", 0)
+        return {"output_hidden_states": True} if shares and self.places else {}
+
     @contextmanager
     def catching(self) -> Iterator[Caught]:
         """Within, a pass leaves its hidden states in what this gives."""

@@ -88,6 +88,7 @@ def run(
             cache=caches[0] if alone else joined(model, caches, stretches),
             use_cache=True,
             logits_to_keep=keep_logits,
+            **taps.asking,
         )
     row = 0
     for part in parts:
