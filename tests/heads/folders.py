@@ -1,7 +1,7 @@
 """Head folders as their makers write them: config.json and a .safetensors file."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,3 +89,70 @@ def eagle(layers: int = 1, bias: bool = True) -> dict[str, Any]:
         shapes |= layer_shapes(f"layers.{layer}.", HIDDEN, HIDDEN)
     del shapes["layers.0.input_layernorm.weight"]
     return weights(shapes)
+
+
+BLOCK = 6
+"""Rows of a block."""
+
+
+def dflash(taps: int = 2, layers: int = 2, size: int = HIDDEN) -> dict[str, Any]:
+    """The tensors of a DFlash head as z-lab names them."""
+    shapes = {
+        "fc.weight": (size, taps * HIDDEN),
+        "hidden_norm.weight": (size,),
+        "norm.weight": (size,),
+    }
+    for layer in range(layers):
+        prefix = f"layers.{layer}."
+        norms = {f"{prefix}self_attn.{name}_norm.weight": (8,) for name in "qk"}
+        shapes |= layer_shapes(prefix, size, size) | norms
+    return weights(shapes)
+
+
+def z_lab(layers: int = 2, ids: Sequence[int] = (0, 1), **more: Any) -> dict[str, Any]:
+    """A config of such a head for a target of two layers."""
+    config = llama() | {
+        "architectures": ["DFlashDraftModel"],
+        "model_type": "qwen3",
+        "num_hidden_layers": layers,
+        "num_target_layers": 2,
+        "block_size": BLOCK,
+        "dflash_config": {"mask_token_id": 30, "target_layer_ids": list(ids)},
+    }
+    return config | more
+
+
+def dspark(kind: str = "vanilla", rank: int = 4) -> dict[str, Any]:
+    """The tensors of a DSpark head as DeepSpec names them."""
+    shapes: dict[str, tuple[int, ...]] = {
+        "markov_head.markov_w1.weight": (VOCAB, rank),
+        "markov_head.markov_w2.weight": (VOCAB, rank),
+        "confidence_head.proj.weight": (1, HIDDEN + rank),
+        "confidence_head.proj.bias": (1,),
+    }
+    if kind == "gated":
+        shapes["markov_head.gate_proj.weight"] = (rank, HIDDEN + rank)
+        shapes["markov_head.gate_proj.bias"] = (rank,)
+    if kind == "rnn":
+        shapes["markov_head.joint_proj.weight"] = (3 * rank, HIDDEN + 2 * rank)
+        shapes["markov_head.joint_proj.bias"] = (3 * rank,)
+    return dflash() | weights(shapes, seed=1)
+
+
+def peagle(layers: int = 2) -> dict[str, Any]:
+    """The tensors of a P-EAGLE head as AWS names them."""
+    tensors = eagle3()
+    shapes = {"mask_hidden": (1, 1, 3 * HIDDEN)}
+    for layer in range(1, layers):
+        shapes |= layer_shapes(f"layers.{layer}.", HIDDEN, HIDDEN)
+    return tensors | weights(shapes, seed=1)
+
+
+def aws(layers: int = 2, **more: Any) -> dict[str, Any]:
+    """A config of such a head for a target of two layers."""
+    config = llama(num_hidden_layers=layers, draft_vocab_size=DRAFTED) | {
+        "architectures": ["LlamaForCausalLMEagle3"],
+        "ptd_token_id": 30,
+        "eagle_aux_hidden_state_layer_ids": [0, 1, 2],
+    }
+    return config | more

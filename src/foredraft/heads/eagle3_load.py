@@ -1,6 +1,7 @@
 """An EAGLE-3 head from its checkpoint, in the layout of SafeAI and SpecForge or of speculators."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from foredraft.core.errors import ForedraftError
@@ -8,7 +9,7 @@ from foredraft.heads.checkpoint import Checkpoint
 from foredraft.heads.eagle3 import Eagle3, Eagle3Settings
 from foredraft.heads.layers import layer_config
 from foredraft.heads.recursive import RecursiveHead
-from foredraft.heads.shared import check_sizes, check_taps, embeddings, output, text_config
+from foredraft.heads.shared import Turned, check_sizes, check_taps, embeddings, output, text_config
 from foredraft.heads.vocabulary import DraftVocabulary
 from foredraft.heads.weights import build, signature
 from foredraft.targets.torch_hf import TorchTarget
@@ -16,8 +17,36 @@ from foredraft.targets.torch_hf import TorchTarget
 _IDS = "eagle_aux_hidden_state_layer_ids"
 
 
+@dataclass(frozen=True, slots=True)
+class Eagle3Parts:
+    """What a head with this network is put together from; see RecursiveHead."""
+
+    taps: tuple[int, ...]
+    signature: str
+    network: Any
+    embed: Turned
+    project: Turned
+    vocabulary: DraftVocabulary
+
+
 def eagle3_load(checkpoint: Checkpoint, target: TorchTarget) -> RecursiveHead:
     """The head, beside the target it drafts for."""
+    parts = eagle3_parts(checkpoint, target, Eagle3)
+    return RecursiveHead(
+        "eagle3",
+        parts.taps,
+        parts.signature,
+        parts.network,
+        parts.embed,
+        parts.project,
+        parts.vocabulary,
+    )
+
+
+def eagle3_parts(
+    checkpoint: Checkpoint, target: TorchTarget, make: Callable[[Any, Eagle3Settings], Eagle3]
+) -> Eagle3Parts:
+    """Its parts; `make` is Eagle3 or a network that adds to it."""
     taps = _taps(checkpoint, target)
     width = checkpoint.shapes.get("fc.weight", (0, 0))[-1]
     check_sizes(
@@ -41,14 +70,13 @@ def eagle3_load(checkpoint: Checkpoint, target: TorchTarget) -> RecursiveHead:
     offsets = checkpoint.tensor("d2t") if "d2t" in checkpoint.shapes else None
     vocabulary = DraftVocabulary.of(target.vocab_size, offsets)
     network: Eagle3 = build(
-        lambda: Eagle3(config, settings),
+        lambda: make(config, settings),
         checkpoint,
         target,
         lambda name: name.replace("layers.0.", first),
         ("d2t", "t2d", "verifier_norm.", "verifier_lm_head."),
     )
-    return RecursiveHead(
-        "eagle3",
+    return Eagle3Parts(
         taps,
         signature(checkpoint, target),
         network,

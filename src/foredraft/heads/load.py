@@ -50,6 +50,10 @@ def load_head(name: str, target: Target, allow_pickle: bool = False) -> Head:
             from foredraft.heads.eagle3_load import eagle3_load
 
             return eagle3_load(checkpoint, target)
+        case HeadKind.PEAGLE:
+            from foredraft.heads.peagle import peagle_load
+
+            return peagle_load(checkpoint, target)
         case HeadKind.MEDUSA:
             from foredraft.heads.medusa import medusa_load
 
@@ -66,7 +70,14 @@ def load_head(name: str, target: Target, allow_pickle: bool = False) -> Head:
             from foredraft.heads.mtp import mtp_load
 
             return mtp_load(checkpoint, target)
-    raise ForedraftError(f"{checkpoint.phrase} is of a kind that foredraft does not run.")
+        case HeadKind.DFLASH:
+            from foredraft.heads.dflash_load import dflash_load
+
+            return dflash_load(checkpoint, target)
+        case HeadKind.DSPARK:
+            from foredraft.heads.dflash_load import dspark_load
+
+            return dspark_load(checkpoint, target)
 
 
 def _same(name: str, other: str) -> bool:
