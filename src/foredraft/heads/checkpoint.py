@@ -18,12 +18,16 @@ class Checkpoint:
     """`shapes` are those of its tensors, by name. `config` is config.json as it stands."""
 
     name: str
-    folder: Path
     kind: HeadKind
     config: Mapping[str, Any]
     shapes: Mapping[str, tuple[int, ...]]
     files: Mapping[str, Path]
     unpickled: Mapping[str, Any]
+
+    @property
+    def folder(self) -> Path:
+        """Where its .safetensors files lie."""
+        return next(iter(self.files.values())).parent
 
     @property
     def phrase(self) -> str:
@@ -112,7 +116,7 @@ def read_checkpoint(
         )
     refuse_lossy(name, config)
     files = {tensor: entry.file for tensor, entry in found.items()}
-    return Checkpoint(name, folder, kind, config, shapes, files, unpickled)
+    return Checkpoint(name, kind, config, shapes, files, unpickled)
 
 
 def refuse_lossy(name: str, config: Mapping[str, Any]) -> None:
