@@ -10,7 +10,10 @@ from foredraft.core.types import ROOT, FloatArray, LogitArray
 from foredraft.heads.base import Features, Head
 from foredraft.heads.checkpoint import Checkpoint
 from foredraft.heads.dflash_load import dflash_load, dspark_load
+from foredraft.heads.hydra import hydra_load
 from foredraft.heads.kind import HeadKind
+from foredraft.heads.medusa import medusa_load
+from foredraft.heads.mtp import mtp_load
 from foredraft.heads.peagle import peagle_load
 from tests.heads import folders
 
@@ -138,10 +141,34 @@ def peagle(target: Any) -> Head:
     return peagle_load(_loaded(HeadKind.PEAGLE, folders.aws(), folders.peagle()), target)
 
 
+def medusa(target: Any) -> Head:
+    return medusa_load(_loaded(HeadKind.MEDUSA, {}, folders.medusa(heads=4)), target)
+
+
+def hydra(target: Any) -> Head:
+    """Hydra++: it also reads the whole text."""
+    config = {"hydra_head_arch": "prefix-mlp"}
+    return hydra_load(_loaded(HeadKind.HYDRA, config, folders.hydra(plus=True, heads=4)), target)
+
+
+def mtp(target: Any) -> Head:
+    """One module, which reads its own output."""
+    return mtp_load(_loaded(HeadKind.MTP, {}, folders.mtp(1)), target)
+
+
+def mtp_stack(target: Any) -> Head:
+    """A module for each depth."""
+    return mtp_load(_loaded(HeadKind.MTP, {}, folders.mtp(4)), target)
+
+
 HEADS: dict[str, Callable[[Any], Head]] = {
     "recurrent": Recurrent,
     "independent": Independent,
     "dflash": dflash,
     "dspark": dspark,
     "peagle": peagle,
+    "medusa": medusa,
+    "hydra": hydra,
+    "mtp": mtp,
+    "mtp_stack": mtp_stack,
 }
