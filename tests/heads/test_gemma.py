@@ -10,55 +10,37 @@ from safetensors.torch import load_file, save_file
 from transformers import (
     Gemma4AssistantConfig,
     Gemma4AssistantForCausalLM,
-    Gemma4ForCausalLM,
-    Gemma4TextConfig,
     GenerationConfig,
 )
 from transformers.generation.candidate_generator import SinglePositionMultiTokenCandidateGenerator
 
 from foredraft.core.errors import ForedraftError
+from foredraft.core.sampling import SamplingParams
 from foredraft.core.types import ROOT
+from foredraft.drafters.head import HeadDrafter
+from foredraft.engine.generator import Generator
+from foredraft.engine.request import Request
 from foredraft.heads.load import is_head, load_head
 from foredraft.targets.folder_config import read_config
 from foredraft.targets.folder_model import build
-from foredraft.targets.torch_hf import TorchTarget
 from tests import tiny
 from tests.heads.reading import features, text_of
 
 KINDS = ["sliding_attention", "full_attention"]
-SHAPE = {
-    "vocab_size": tiny.VOCAB,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "head_dim": 8,
-    "global_head_dim": 16,
-    "sliding_window": 8,
-    "max_position_embeddings": 512,
-    "initializer_range": 0.3,
-}
-
-
-def target(shared=2):
-    """Six layers, of which the last `shared` read the keys and values of others."""
-    torch.manual_seed(0)
-    config = Gemma4TextConfig(
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=6,
-        num_kv_shared_layers=shared,
-        hidden_size_per_layer_input=4,
-        vocab_size_per_layer_input=tiny.VOCAB,
-        layer_types=KINDS * 3,
-        **SHAPE,
-    )
-    model = Gemma4ForCausalLM(config).eval().requires_grad_(False)
-    return TorchTarget(model, tiny.Characters(), "tiny-gemma")
 
 
 def folder(path, backbone=32, clusters=0, **changes):
     torch.manual_seed(1)
     text = {
         "model_type": "gemma4_text",
+        "vocab_size": tiny.VOCAB,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 8,
+        "global_head_dim": 16,
+        "sliding_window": 8,
+        "max_position_embeddings": 512,
+        "initializer_range": 0.3,
         "hidden_size": 16,
         "intermediate_size": 24,
         "num_hidden_layers": 2,
@@ -68,7 +50,7 @@ def folder(path, backbone=32, clusters=0, **changes):
         "vocab_size_per_layer_input": 0,
     }
     config = Gemma4AssistantConfig(
-        text_config=text | SHAPE | changes,
+        text_config=text | changes,
         backbone_hidden_size=backbone,
         use_ordered_embeddings=clusters > 0,
         num_centroids=8,
@@ -98,7 +80,10 @@ def theirs(name, target, text, count):
 @pytest.mark.parametrize("shared", [2, 0])
 @pytest.mark.parametrize("clusters", [0, 3])
 def test_logits(tmp_path, shared, clusters):
-    own, name = target(shared), folder(tmp_path / "g", clusters=clusters)
+    own, name = (
+        tiny.target("gemma4", num_kv_shared_layers=shared),
+        folder(tmp_path / "g", clusters=clusters),
+    )
     assert is_head(name)
     head = load_head(name, own)
     assert (head.name, head.taps, head.reach, head.parallel) == ("gemma", (6,), None, False)
@@ -115,7 +100,7 @@ def test_logits(tmp_path, shared, clusters):
 
 
 def test_nodes_of_a_tree_do_not_see_each_other(tmp_path):
-    own, name = target(), folder(tmp_path / "g")
+    own, name = tiny.target("gemma4"), folder(tmp_path / "g")
     head, text = load_head(name, own), text_of(12)
     seen, state = features(own, head, text), head.open()
     state.read(seen, text)
@@ -127,15 +112,29 @@ def test_nodes_of_a_tree_do_not_see_each_other(tmp_path):
         np.testing.assert_allclose(row, last, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("temperature", [0, 0.8])
+@pytest.mark.parametrize("clusters", [0, 3])
+def test_the_text_is_the_targets_own(tmp_path, temperature, clusters):
+    own = tiny.target("gemma4")
+    head = load_head(folder(tmp_path / "g", clusters=clusters), own)
+    params = SamplingParams(temperature=temperature)
+    request = Request(params=params, max_new_tokens=30, draft_len=3, seed=5)
+    plain = Generator(own).generate(text_of(9), request)
+    drafted = Generator(own, HeadDrafter(head, own)).generate(text_of(9), request)
+    assert [t.id for t in drafted.tokens] == [t.id for t in plain.tokens]
+    assert drafted.stats.drafted > 0
+    assert temperature == 0 or drafted.stats.accepted > 0
+
+
 def test_errors(tmp_path):
-    own = target()
+    own = tiny.target("gemma4")
     name = folder(tmp_path / "a")
     with pytest.raises(
         ForedraftError, match="reads the keys and values of a Gemma 4 target, and t"
     ):
         load_head(name, tiny.target())
     with pytest.raises(
-        ForedraftError, match="of hidden size 24, and tiny-gemma has 32; use a head"
+        ForedraftError, match="of hidden size 24, and tiny-gemma4 has 32; use a head"
     ):
         load_head(folder(tmp_path / "b", backbone=24), own)
     with pytest.raises(
