@@ -141,7 +141,7 @@ def test_several_texts_at_once_are_drafted_for_as_each_is_alone(drafting):
     target, head = drafting
     drafter, alone = HeadDrafter(head, target), HeadDrafter(head, target)
     texts = [text_of(target, PROMPT[: 2 + i], SAMPLED, Noise(i, True)) for i in range(3)]
-    together = drafter.propose_together([(text, 2, None) for text in texts])
+    together = drafter.propose_together([(text, 2, None, None) for text in texts])
     for text, draft in zip(texts, together, strict=True):
         assert draft.tokens == alone.propose(text, 2).tokens
 

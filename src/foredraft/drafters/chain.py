@@ -37,7 +37,7 @@ def drawing(
         token = int(q.argmax()) if greedy else sequence.noise.draw_draft(position, q)
         drafted.append(token)
         laws.append(q)
-        evidence.append(_probability(logits, token))
+        evidence.append(probability(logits, token))
         # The unsure token stays: whether a token exists must not depend on that token.
         if len(drafted) == limit or not go_on(evidence):
             break
@@ -46,6 +46,7 @@ def drawing(
     return Draft.chain(drafted, None if one_hot else laws, source, evidence)
 
 
-def _probability(logits: LogitArray, token: int) -> float:
+def probability(logits: LogitArray, token: int) -> float:
+    """Of a token at temperature 1."""
     weights = np.exp(logits - logits.max())
     return float(weights[token] / weights.sum())

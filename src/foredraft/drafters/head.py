@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 from foredraft.core.sequence import TextSequence
-from foredraft.core.types import ROOT, Draft
+from foredraft.core.shape import Shape
+from foredraft.core.types import ROOT, Draft, LogitArray
 from foredraft.drafters.base import GoOn, Wanted
-from foredraft.drafters.chain import EXPECTED, drawing
+from foredraft.drafters.branching import drawn, grown
+from foredraft.drafters.chain import drawing
 from foredraft.heads.base import Head, HeadState
 from foredraft.targets.base import Target, shared_prefix
 
@@ -19,7 +21,18 @@ class HeadDrafter:
     """
 
     free = False
-    expected: tuple[tuple[float, float], ...] = EXPECTED
+    branches = True
+    expected: tuple[tuple[float, float], ...] = (
+        (0, 0.03),
+        (0.03, 0.08),
+        (0.1, 0.18),
+        (0.2, 0.28),
+        (0.3, 0.4),
+        (0.5, 0.55),
+        (0.7, 0.7),
+        (0.9, 0.85),
+        (0.98, 0.95),
+    )
 
     def __init__(self, head: Head, target: Target, greedy: bool = False) -> None:
         target.tap(head.taps)
@@ -33,19 +46,53 @@ class HeadDrafter:
     def signature(self) -> str:
         return self._head.signature
 
-    def propose(self, sequence: TextSequence, limit: int, go_on: GoOn | None = None) -> Draft:
+    @property
+    def reach(self) -> int | None:
+        return self._head.reach
+
+    def passes(self, depth: int) -> int:
+        return min(depth, 1) if self._head.parallel else depth
+
+    def propose(
+        self,
+        sequence: TextSequence,
+        limit: int,
+        go_on: GoOn | None = None,
+        shape: Shape | None = None,
+    ) -> Draft:
         """See CostlyDrafter; the text's target sequence must hold all of it but the last token."""
-        text, reach = sequence.tokens, self._head.reach
-        limit = limit if reach is None else min(limit, reach)
-        if limit <= 0 or len(text) < 2:  # before the second token there is no hidden state
+        depth = limit if self.reach is None else min(limit, self.reach)
+        if depth <= 0 or len(sequence.tokens) < 2:  # before the second token is no hidden state
             return Draft.chain([], source=self.name)
+        go_on = go_on or _always
         state = self._opened(sequence)
-        drawn = drawing(sequence, limit, go_on or _always, self._greedy, self.name)
-        next(drawn)
-        logits, node = state.read(sequence.cached, text), ROOT
+        logits = state.read(sequence.cached, sequence.tokens)
+        if shape is not None and not self._draws(sequence):
+            return grown(sequence, logits, state.grow, limit, depth, go_on, self._greedy, self.name)
+        if shape is not None and not shape.is_chain:
+            return drawn(sequence, logits, state.grow, shape.parents, self.name)
+        return self._chain(sequence, logits, state, depth, go_on)
+
+    def _draws(self, sequence: TextSequence) -> bool:
+        """Whether tokens are judged by the q they were drawn from, and not by the target's own
+        draw, whose noise is known, or by being likely."""
+        params, noise = sequence.params, sequence.noise
+        return not (self._greedy or params.is_greedy or noise.coupled)
+
+    def _chain(
+        self,
+        sequence: TextSequence,
+        logits: LogitArray,
+        state: HeadState,
+        limit: int,
+        go_on: GoOn,
+    ) -> Draft:
+        chain = drawing(sequence, limit, go_on, self._greedy, self.name)
+        next(chain)
+        node = ROOT
         while True:
             try:
-                token = drawn.send(logits)
+                token = chain.send(logits)
             except StopIteration as done:
                 return done.value  # type: ignore[no-any-return]
             assert token is not None

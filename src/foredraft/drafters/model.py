@@ -8,6 +8,7 @@ import numpy as np
 from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
 from foredraft.core.sequence import TextSequence
+from foredraft.core.shape import Shape
 from foredraft.core.types import Draft, LogitArray
 from foredraft.drafters.base import GoOn, Wanted
 from foredraft.drafters.chain import EXPECTED, drawing
@@ -27,6 +28,8 @@ class ModelDrafter:
 
     name = "model"
     free = False
+    reach: int | None = None
+    branches = False
     expected: tuple[tuple[float, float], ...] = EXPECTED
 
     def __init__(
@@ -55,13 +58,22 @@ class ModelDrafter:
         self._open = WeakKeyDictionary()
         self._spare: CachedSequence | None = None
 
-    def propose(self, sequence: TextSequence, limit: int, go_on: GoOn | None = None) -> Draft:
-        """See CostlyDrafter: `go_on` replaces `least`."""
-        (draft,) = self.propose_together([(sequence, limit, go_on)])
+    def passes(self, depth: int) -> int:
+        return depth
+
+    def propose(
+        self,
+        sequence: TextSequence,
+        limit: int,
+        go_on: GoOn | None = None,
+        shape: Shape | None = None,
+    ) -> Draft:
+        """See CostlyDrafter: `go_on` replaces `least`, and a draft is a chain in any case."""
+        (draft,) = self.propose_together([(sequence, limit, go_on, shape)])
         return draft
 
     def propose_together(self, wanted: Sequence[Wanted]) -> list[Draft]:
-        drafting = [self._drafting(*one) for one in wanted]
+        drafting = [self._drafting(*one[:3]) for one in wanted]
         drafts: dict[int, Draft] = {}
         waiting: dict[int, Rows] = {}
 
