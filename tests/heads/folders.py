@@ -23,11 +23,13 @@ def write(folder: Path, config: Mapping[str, Any], tensors: Mapping[str, torch.T
     return folder
 
 
-def weights(shapes: Mapping[str, tuple[int, ...]], seed: int = 0) -> dict[str, torch.Tensor]:
+def weights(
+    shapes: Mapping[str, tuple[int, ...]], seed: int = 0, spread: float = 0.3
+) -> dict[str, torch.Tensor]:
     """Random tensors; norms lie around one."""
     torch.manual_seed(seed)
     return {
-        name: torch.randn(shape) * 0.3 + (1.0 if "norm" in name else 0.0)
+        name: torch.randn(shape) * spread + (1.0 if "norm" in name else 0.0)
         for name, shape in shapes.items()
     }
 
@@ -88,7 +90,7 @@ def eagle(layers: int = 1, bias: bool = True) -> dict[str, Any]:
     for layer in range(layers):
         shapes |= layer_shapes(f"layers.{layer}.", HIDDEN, HIDDEN)
     del shapes["layers.0.input_layernorm.weight"]
-    return weights(shapes)
+    return weights(shapes, spread=0.1)  # its output goes to the target's matrix as it is
 
 
 BLOCK = 6
