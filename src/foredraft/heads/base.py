@@ -1,7 +1,7 @@
 """What a draft head is: a network that drafts from the hidden states of its target."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from foredraft.core.types import LogitArray
 
@@ -38,6 +38,7 @@ class HeadState(Protocol):
         """Forget the tokens beyond the first `length`, and all nodes."""
 
 
+@runtime_checkable
 class Head(Protocol):
     """A network that drafts from the target's hidden states.
 
@@ -45,10 +46,17 @@ class Head(Protocol):
     head knows all depths after one pass: growing it costs nothing.
     """
 
-    name: str
-    taps: tuple[int, ...]
-    reach: int | None
-    parallel: bool
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def taps(self) -> tuple[int, ...]: ...
+
+    @property
+    def reach(self) -> int | None: ...
+
+    @property
+    def parallel(self) -> bool: ...
 
     @property
     def signature(self) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from foredraft.heads.kind import HeadKind
 from foredraft.planner.facts.cache import LayerCache
 from foredraft.targets.pieces import Pieces
 
@@ -15,22 +16,6 @@ class Format(StrEnum):
 
     GGUF = "GGUF"
     TRANSFORMERS = "Transformers"
-
-
-class Head(StrEnum):
-    """Trained heads: they draft for one target, whose hidden states they read."""
-
-    EAGLE = "EAGLE"
-    EAGLE3 = "EAGLE-3"
-    MEDUSA = "Medusa"
-    MTP = "MTP"
-    DFLASH = "DFlash"
-    DSPARK = "DSpark"
-
-    @property
-    def phrase(self) -> str:
-        spoken = self in (Head.EAGLE, Head.EAGLE3, Head.MTP)
-        return f"{'an' if spoken else 'a'} {self} head"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +51,8 @@ class ModelFacts:
     `vocab_size` is the rows of the output matrix, padding included. `architecture` is the
     Transformers model type or the GGUF architecture. `known` is whether foredraft's PyTorch engine
     can build it. For a head, `hidden_size` and `vocab_size` are those of its target, which
-    `made_for` may name; `has_mtp` is a whole model that carries MTP heads of its own.
+    `made_for` may name, and `refused` is why foredraft would not load it. `has_mtp` is a whole
+    model that carries MTP heads of its own.
     """
 
     name: str
@@ -80,8 +66,9 @@ class ModelFacts:
     weights: int | None
     layers: tuple[LayerCache, ...]
     vocabulary: Vocabulary | None
-    head: Head | None = None
+    head: HeadKind | None = None
     made_for: str | None = None
+    refused: str | None = None
     has_mtp: bool = False
 
     @property
