@@ -11,7 +11,11 @@ from transformers.cache_utils import MtpCache
 from transformers.modeling_layers import MtpModel
 
 from foredraft.core.errors import ForedraftError
+from foredraft.core.sampling import SamplingParams
 from foredraft.core.types import ROOT
+from foredraft.drafters.head import HeadDrafter
+from foredraft.engine.generator import Generator
+from foredraft.engine.request import Request
 from foredraft.heads.load import is_head, load_head
 from foredraft.targets.torch_hf import TorchTarget
 from tests import tiny
@@ -209,3 +213,18 @@ def test_errors(tmp_path):
     refused("d", less, target, r"lacks 1 tensor .* such as model\.layers\.2\.hnorm\.weight; down")
     more = own | {"model.layers.2.self_attn.q_proj.weight_scale_inv": torch.zeros(1)}
     refused("e", more, target, r"has 1 tensor .* such as model\.layers\.2\.self_attn\.q_proj\.wei")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [deepseek, lambda folder: deepseek(folder, modules=3), qwen],
+    ids=["one module", "three modules", "snapshots"],
+)
+def test_the_text_is_the_targets_own(tmp_path, make):
+    target = make(tmp_path / "m")
+    drafter = HeadDrafter(load_head(target.name, target), target)
+    request = Request(SamplingParams(temperature=0.8), max_new_tokens=30, draft_len=4, seed=5)
+    plain = Generator(target).generate(TEXT, request)
+    drafted = Generator(target, drafter).generate(TEXT, request)
+    assert [t.id for t in drafted.tokens] == [t.id for t in plain.tokens]
+    assert drafted.stats.accepted > 0
