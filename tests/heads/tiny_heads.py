@@ -12,7 +12,7 @@ from foredraft.heads.checkpoint import Checkpoint
 from foredraft.heads.dflash_load import dflash_load, dspark_load
 from foredraft.heads.eagle import eagle_load
 from foredraft.heads.eagle3_load import eagle3_load
-from foredraft.heads.hydra import hydra_load
+from foredraft.heads.hydra_load import hydra_load
 from foredraft.heads.kind import HeadKind
 from foredraft.heads.medusa import medusa_load
 from foredraft.heads.mtp import mtp_load
