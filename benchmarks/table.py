@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tables import heads, lookups, prices, readme, speeds
+from tables import heads, lookups, passes, prices, readme, speeds
 
 ROOT = Path(__file__).parent.parent
 TABLES: dict[str, Callable[[str], str]] = {
@@ -21,6 +21,7 @@ TABLES: dict[str, Callable[[str], str]] = {
     "prices": prices.table,
     "lookups": lookups.table,
     "heads": heads.table,
+    "passes": passes.table,
 }
 MARKED = re.compile(rf"<!-- ({'|'.join(TABLES)})( [^>]*?)? -->\n.*?<!-- end -->", re.DOTALL)
 

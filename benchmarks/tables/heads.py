@@ -8,7 +8,10 @@ from typing import Any
 from tables.base import RESULTS, Result, markdown, number, stored, times
 
 FORMS = {"half": "float16 weights", "packed": "float32", "bfloat16": "bfloat16"}
-NONE = "No run is kept yet; `python benchmarks/rivals.py {} FOLDER --name heads-NAME` makes one."
+NONE = (
+    "How fast texts become is not kept yet; "
+    "`python benchmarks/rivals.py {} FOLDER --name heads-NAME` measures it."
+)
 
 
 def table(drafters: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 import rivals
 import table
 from engines.base import Method, Run
-from tables import base, heads, prices
+from tables import base, heads, passes, prices
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -85,8 +85,8 @@ def _never(ask: object) -> Run:
 
 @pytest.fixture
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(base, "RESULTS", tmp_path)
-    monkeypatch.setattr(heads, "RESULTS", tmp_path)
+    for module in (base, heads, passes):
+        monkeypatch.setattr(module, "RESULTS", tmp_path)
     return tmp_path
 
 
@@ -132,4 +132,19 @@ def test_a_run_with_a_head_knows_no_price_of_a_draft_model(results: Path) -> Non
         [" 0.40 ", " 0.10 ", " 0.50 "],
         [" 0.50 ", " 0.10 ", " 0.60 "],
         [" – ", " 0.10 ", " – "],
+    ]
+
+
+def test_what_a_heads_pass_costs(results: Path) -> None:
+    assert passes.table("dflash") == passes.NONE
+    told = [
+        {"hidden_size": 64, "head": head, "drafted": rows, "weights": kind, "read": 2.0, "grow": 1}
+        for head in ("eagle3, 1 layer", "dflash, 5 layers")
+        for rows in (8_192, 32_768, 50_000)
+        for kind in ("float32", "float16")
+    ]
+    told[-1]["grow"] = 1.26
+    (results / "head_time.json").write_text(json.dumps({"heads": told}))
+    assert passes.table("dflash dspark").splitlines()[5:] == [
+        "| dflash, 5 layers | 64 | 2.0 + 1.0 | 2.0 + 1.0 | 2.0 + 1.3 | 50,000 |"
     ]
