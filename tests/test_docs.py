@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from foredraft.engine.load import DRAFTERS
+from foredraft.heads.kind import HeadKind
 
 ROOT = Path(__file__).parent.parent
 PAGES = {
@@ -84,9 +85,11 @@ def test_a_method_has_a_page_that_answers_the_same_questions(page: str) -> None:
     assert f"({Path(page).relative_to('docs')})" in index
 
 
-def test_every_drafter_has_a_page() -> None:
+def test_every_drafter_has_a_page_and_every_head_is_in_one() -> None:
     pages = {Path(page).stem for page in METHODS}
     assert set(DRAFTERS) - {"none"} <= pages
+    said = "".join(METHODS.values())
+    assert [kind for kind in HeadKind if kind.value not in said] == []
 
 
 @pytest.mark.parametrize("page", METHODS)
