@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tables import heads, lookups, passes, prices, readme, speeds
+from tables import heads, lookups, passes, prices, readme, speeds, trained
 
 ROOT = Path(__file__).parent.parent
 TABLES: dict[str, Callable[[str], str]] = {
@@ -22,6 +22,7 @@ TABLES: dict[str, Callable[[str], str]] = {
     "lookups": lookups.table,
     "heads": heads.table,
     "passes": passes.table,
+    "trained": trained.table,
 }
 MARKED = re.compile(rf"<!-- ({'|'.join(TABLES)})( [^>]*?)? -->\n.*?<!-- end -->", re.DOTALL)
 

@@ -11,7 +11,7 @@ import pytest
 import rivals
 import table
 from engines.base import Method, Run
-from tables import base, heads, passes, prices
+from tables import base, heads, passes, prices, trained
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -85,7 +85,7 @@ def _never(ask: object) -> Run:
 
 @pytest.fixture
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for module in (base, heads, passes):
+    for module in (base, heads, passes, trained):
         monkeypatch.setattr(module, "RESULTS", tmp_path)
     return tmp_path
 
@@ -148,3 +148,21 @@ def test_what_a_heads_pass_costs(results: Path) -> None:
     assert passes.table("dflash dspark").splitlines()[5:] == [
         "| dflash, 5 layers | 64 | 2.0 + 1.0 | 2.0 + 1.0 | 2.0 + 1.3 | 50,000 |"
     ]
+
+
+def test_what_training_gave(results: Path) -> None:
+    """The schema is that of `foredraft train --json`."""
+    made = {
+        "plan": {"kind": "eagle3", "epochs": 8, "steps": 2},
+        "answer_tokens": 200_000,
+        "parameters": 12_300_000,
+        "alpha": {"greedy": [0.71, 0.6], "sampled": [0.68, 0.555], "judged": 900},
+        "predicted_speedup": 1.62,
+        "draft_len": 4,
+        "judged": {"target": "folder/big"},
+    }
+    (results / "train-big.json").write_text(json.dumps(made))
+    assert trained.table("eagle3").splitlines()[5:] == [
+        "| big | 200,000 tokens | 12.3 M | 0.71, 0.60 | 0.68, 0.56 | 1.62x, γ = 4 |"
+    ]
+    assert "--kind medusa --json" in trained.table("medusa")
