@@ -5,8 +5,8 @@ from pathlib import Path
 from tables.base import RESULTS, Result, markdown, number, stored, times
 
 HEAD = ("target", "learnt from", "parameters", "α, temperature 0", "α, temperature 1")
-SAID = """What training gave (`train*.json`): α of the first, second … drafted token on prompts held out,
-each given that those before it were accepted, and the planner's opinion."""
+SAID = """What training gave (`train*.json`): α of the first, second … drafted token on prompts
+held out, each given that those before it were accepted, and the planner's opinion."""
 NONE = "No training is kept yet; `foredraft train TARGET --out DIR --kind {} --json` makes one."
 
 
