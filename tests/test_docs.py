@@ -14,6 +14,8 @@ PAGES = {
     for path in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 }
 METHODS = {name: text for name, text in PAGES.items() if name.startswith("docs/methods/")}
+TABLE = re.compile(r"^<!-- \w+.*?<!-- end -->$", re.DOTALL | re.MULTILINE)
+"""What benchmarks/table.py writes."""
 HOMES = ("", "src/foredraft", "benchmarks/results")
 """Folders that paths are told from."""
 SECTIONS = ("When it pays", "What it costs", "How to get one", "Exactness", "Measured here")
@@ -77,13 +79,18 @@ def test_what_code_says_of_the_traversal_proof() -> None:
 @pytest.mark.parametrize("page", METHODS)
 def test_a_method_has_a_page_that_answers_the_same_questions(page: str) -> None:
     text = METHODS[page]
-    written = re.sub(r"^<!-- \w+.*?<!-- end -->$", "", text, flags=re.DOTALL | re.MULTILINE)
-    assert len(written.splitlines()) < 80
+    assert len(TABLE.sub("", text).splitlines()) < 80
     titles = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert [title for title in SECTIONS if title not in titles] == []
     assert titles[-1] == "Sources"
     index = PAGES["docs/methods.md"]
     assert f"({Path(page).relative_to('docs')})" in index
+
+
+@pytest.mark.parametrize("page", ["docs/methods.md", *METHODS])
+def test_speeds_stand_in_tables_made_of_stored_results_alone(page: str) -> None:
+    """tests/benchmarks/test_table.py holds the tables to the results."""
+    assert re.findall(r"\d(?:\.\d+)?x\b|\b\d+(?:\.\d+)? ms\b", TABLE.sub("", PAGES[page])) == []
 
 
 def test_every_drafter_has_a_page_and_every_head_is_in_one() -> None:
