@@ -116,7 +116,7 @@ def traversal(p: Laws, draft: Draft, chance: Chance) -> Verdict:
     """Leaf-to-root verification of a tree (2505.12398); on a chain it is block verification.
 
     A node refused on its own merits can still be kept as part of a longer accepted path.
-    Recurrence and proof: docs/methods.md, "Traversal".
+    Recurrence and proof: docs/exactness.md, "Traversal".
     """
     walk = _Walk(p, draft, chance, draft.children())
     outcome = walk.visit(ROOT, 1)

@@ -19,7 +19,7 @@ ROOT = -1
 
 
 class Exactness(StrEnum):
-    """How closely the output follows the target; see docs/methods.md."""
+    """How closely the output follows the target; see docs/exactness.md."""
 
     BITWISE = "bitwise"
     COUPLED = "coupled"
