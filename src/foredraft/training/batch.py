@@ -8,6 +8,7 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 
 from foredraft.core.errors import ForedraftError
 from foredraft.targets.masks import SLIDING, layer_kinds
+from foredraft.targets.torch_hf import TorchTarget
 from foredraft.training.capture import Capture
 
 _GROWTH = 128
@@ -63,7 +64,7 @@ class _TextsLayer(CacheLayerMixin):  # type: ignore[misc]
             self._place.seen(self.values).transpose(1, 2),
         )
 
-    def move(self, source: int, to: int) -> None:
+    def copy(self, source: int, to: int) -> None:
         if self.is_initialized:
             self.keys[to], self.values[to] = self.keys[source], self.values[source]
 
@@ -78,9 +79,14 @@ class _TextsLayer(CacheLayerMixin):  # type: ignore[misc]
 
 
 class Batch:
-    """Up to `size` texts of a TorchTarget. They stay dense: texts 0 … len − 1 are live."""
+    """Up to `size` texts of a TorchTarget. They stay dense: texts 0 … len − 1 are live.
 
-    def __init__(self, target: Any, taps: Sequence[int], size: int) -> None:
+    What many begin with, `header`, is read once and copied.
+    """
+
+    def __init__(
+        self, target: TorchTarget, taps: Sequence[int], size: int, header: Sequence[int] = ()
+    ) -> None:
         if not target.capabilities.trees:
             raise ForedraftError(
                 f"{target.name} has layers other than attention to the text or a window of it; "
@@ -90,32 +96,38 @@ class Batch:
         self._config = target.model.config.get_text_config(decoder=True)
         self._place = _Place()
         count = self._config.num_hidden_layers
-        self._cache = Cache(layers=[_TextsLayer(self._place, size) for _ in range(count)])
+        self._cache = Cache(layers=[_TextsLayer(self._place, size + 1) for _ in range(count)])
         width = (len(taps) + 1) * self._config.hidden_size
-        self._hidden = torch.zeros(size, 0, width, dtype=torch.float16, device=self._model.device)
+        self._hidden = torch.zeros(size + 1, 0, width, dtype=torch.float16, device=self._model.device)
         self._capture = Capture(self._model, taps)
         self._lengths: list[int] = []
+        self._header = list(header)
+        if header:
+            self._run([self._header], size, [0])
 
     def __len__(self) -> int:
         return len(self._lengths)
 
     def add(self, texts: Sequence[Sequence[int]]) -> None:
         """Read new texts; they come after those that are live."""
-        start = 0
-        while start < len(texts):
-            end = start + 1
-            while (
-                end < len(texts)
-                and (end + 1 - start) * max(map(len, texts[start : end + 1])) <= _PREFILL
-            ):
-                end += 1
-            group = texts[start:end]
-            width = max(map(len, group))
-            if width:
-                padded = [[*text, *[0] * (width - len(text))] for text in group]
-                self._run(padded, len(self._lengths), [0] * len(group))
-            self._lengths += map(len, group)
-            start = end
+        longest = max(map(len, texts), default=1) or 1
+        together = max(1, _PREFILL // longest)
+        for first in range(0, len(texts), together):
+            self._add(texts[first : first + together])
+
+    def _add(self, texts: Sequence[Sequence[int]]) -> None:
+        at, begun = len(self._lengths), len(self._header)
+        if any(list(text[:begun]) != self._header for text in texts):
+            begun = 0
+        elif begun:
+            for place in range(at, at + len(texts)):
+                self._copy(self._size, place)
+        width = max(map(len, texts)) - begun
+        if width:
+            # Padding at the end is seen by nothing before it, and written over later.
+            rest = [[*text[begun:], *[0] * (width + begun - len(text))] for text in texts]
+            self._run(rest, at, [begun] * len(texts))
+        self._lengths += map(len, texts)
 
     def step(self, tokens: Sequence[int]) -> torch.Tensor:
         """Read one more token of each live text; float32 logits [len, V] of what follows."""
@@ -123,18 +135,22 @@ class Batch:
         self._lengths = [length + 1 for length in self._lengths]
         return logits
 
+    def hidden(self, text: int) -> torch.Tensor:
+        """The hidden states of a text [n, width], on the CPU."""
+        return self._hidden[text, : self._lengths[text]].to("cpu", copy=True)
+
+    def drop(self, text: int) -> None:
+        """Take a text out; the last one takes its place."""
+        last = self._lengths.pop()
+        if text < len(self._lengths):
+            self._copy(len(self._lengths), text)
+            self._lengths[text] = last
+
     @torch.no_grad()
-    def drop(self, text: int) -> torch.Tensor:
-        """Take a text out; its hidden states [n, width] on the CPU. The last one takes its place."""
-        hidden = self._hidden[text, : self._lengths[text]].to("cpu", copy=True)
-        last = len(self._lengths) - 1
-        if text < last:
-            for layer in self._cache.layers:
-                layer.move(last, text)
-            self._hidden[text] = self._hidden[last]
-        self._lengths[text] = self._lengths[last]
-        self._lengths.pop()
-        return hidden
+    def _copy(self, source: int, to: int) -> None:
+        for layer in self._cache.layers:
+            layer.copy(source, to)
+        self._hidden[to] = self._hidden[source]
 
     @torch.no_grad()
     def _run(

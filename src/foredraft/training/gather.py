@@ -1,6 +1,8 @@
 """Gathering what a draft learns from: texts of the target with its states on them, onto disk."""
 
-from collections.abc import Callable, Iterator
+import math
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,18 +13,20 @@ from foredraft.targets.base import Progress
 from foredraft.targets.torch_hf import TorchTarget
 from foredraft.training.batch import Batch
 from foredraft.training.states import Example, States
-from foredraft.training.write import Job, Text, write
+from foredraft.training.write import Job, write
 
 _SHARD = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """How much to gather: tokens of answers, bytes on disk, and texts that are written at once."""
+    """How much to gather at most: tokens of answers, bytes on disk, seconds; and how many texts are
+    written at once."""
 
     tokens: int
     space: int
-    at_once: int = 48
+    seconds: float = math.inf
+    at_once: int = 32
 
 
 class Ended(StrEnum):
@@ -30,6 +34,7 @@ class Ended(StrEnum):
 
     ENOUGH = "enough"
     NO_SPACE = "no space"
+    NO_TIME = "no time"
     NO_MORE = "no more"
     STOPPED = "stopped"
 
@@ -38,33 +43,36 @@ def gather(
     target: TorchTarget,
     states: States,
     jobs: Iterator[Job],
-    asked: Callable[[Text], None],
+    header: Sequence[int],
     amount: Amount,
     report: Progress,
 ) -> Ended:
-    """Add the texts of `jobs` to `states` until there is enough, the space is full or jobs end.
+    """Add the texts of `jobs` to `states` until there is enough, a bound is met or jobs end.
 
-    Texts nobody learns from go to `asked`. Ctrl-C keeps all that are whole.
+    Most texts begin with `header`, which is read once for all. Ctrl-C keeps all that are whole.
     """
+    end = time.monotonic() + amount.seconds
     kept = _Kept(states, amount.space)
     seed = states.manifest.seed + states.answer_tokens  # another one when it goes on
-    batch = Batch(target, states.manifest.taps, amount.at_once)
+    batch = Batch(target, states.manifest.taps, amount.at_once, header)
     texts = write(batch, amount.at_once, jobs, target.tokenizer.eos_ids, seed)
+    ended = Ended.ENOUGH
     try:
         with closing(texts):
             while kept.tokens < amount.tokens:
                 report("Gathering", kept.tokens, amount.tokens)
+                if time.monotonic() > end:
+                    ended = Ended.NO_TIME
+                    break
                 text = next(texts, None)
                 if text is None:
-                    return Ended.NO_MORE if kept.flush() else Ended.NO_SPACE
-                if text.job.answer_from is None:
-                    asked(text)
-                elif not kept.add(Example(torch.tensor(text.tokens), text.job.answer_from, text.hidden)):
+                    ended = Ended.NO_MORE
+                    break
+                if not kept.add(Example(torch.tensor(text.tokens), text.answer_from, text.hidden)):
                     return Ended.NO_SPACE
     except KeyboardInterrupt:
-        kept.flush()
-        return Ended.STOPPED
-    return Ended.ENOUGH if kept.flush() else Ended.NO_SPACE
+        ended = Ended.STOPPED
+    return ended if kept.flush() else Ended.NO_SPACE
 
 
 class _Kept:
@@ -79,16 +87,13 @@ class _Kept:
         pending = sum(len(one.tokens) - one.answer_from for one in self._pending)
         return self._states.answer_tokens + pending
 
-    @property
-    def _bytes(self) -> int:
-        return sum(one.hidden.nbytes for one in self._pending)
-
     def add(self, example: Example) -> bool:
         self._pending.append(example)
-        return self._bytes < _SHARD or self.flush()
+        return sum(one.hidden.nbytes for one in self._pending) < _SHARD or self.flush()
 
     def flush(self) -> bool:
-        fits = self._states.size + self._bytes <= self._space
+        size = sum(one.hidden.nbytes for one in self._pending)
+        fits = self._states.size + size <= self._space
         if self._pending and fits:
             self._states.add(self._pending)
         self._pending = []

@@ -1,7 +1,8 @@
 """The target writing many texts at once: a text that ends makes room for the next."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import torch
 
@@ -9,7 +10,6 @@ from foredraft.training.batch import Batch
 
 _REFILL = 8
 """New texts are read when one in so many places is free: several share a pass."""
-
 _LOOP = 32
 """So many tokens that repeat what stands less than that before them are a loop."""
 
@@ -18,30 +18,35 @@ _LOOP = 32
 class Job:
     """A text to write on from `prompt`, until the model ends it or `limit` tokens later.
 
-    With the limit 0 it is only read. What is learnt begins at token `answer_from`, None if nothing
-    is. `min_p` leaves out tokens less likely than that share of the likeliest.
+    With the limit 0 it is only read. `min_p` leaves out tokens less likely than that share of the
+    likeliest. What is learnt begins at token `answer_from`. If `then` is given, nothing is: it
+    makes of the whole text the job that follows, or None.
     """
 
     prompt: list[int]
     limit: int
-    answer_from: int | None = None
+    answer_from: int = 0
     temperature: float = 0.0
     min_p: float = 0.0
+    then: Callable[[list[int]], "Job | None"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
     """What became of a job: all its tokens, and the hidden states at each [n, width]."""
 
-    job: Job
     tokens: list[int]
+    answer_from: int
     hidden: torch.Tensor
 
 
-@dataclass(slots=True)
 class _Live:
-    job: Job
-    tokens: list[int] = field(default_factory=list)
+    """A text that is being written: its tokens, of which `read` are in the batch."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.tokens = list(job.prompt)
+        self.read = len(job.prompt) - 1
 
     def ended(self, ends: frozenset[int]) -> bool:
         written = self.tokens[len(self.job.prompt) :]
@@ -51,37 +56,60 @@ class _Live:
             or _turns_round(written)
         )
 
+    def goes_on(self, job: Job) -> bool:
+        """Take a job over whose prompt begins with this text: all of it is read already."""
+        if job.prompt[: self.read] != self.tokens:
+            return False
+        self.job, self.tokens = job, list(job.prompt)
+        return True
+
 
 def write(
     batch: Batch, size: int, jobs: Iterator[Job], ends: frozenset[int], seed: int
 ) -> Iterator[Text]:
-    """Texts as they end. `jobs` is asked whenever there is room, so it may depend on them.
+    """Texts as they end.
 
     The last token of a text is read too, so that there are hidden states for every token.
     """
     chance = torch.Generator().manual_seed(seed)
     live: list[_Live] = []
+    waiting: deque[Job] = deque()
     while True:
         free = size - len(live)
         if not live or free >= max(1, size // _REFILL):
-            new = [_Live(job, list(job.prompt)) for _, job in zip(range(free), jobs, strict=False)]
-            batch.add([one.tokens[:-1] for one in new])
+            new = [_Live(job) for job in _next(waiting, jobs, free)]
+            batch.add([one.tokens[: one.read] for one in new])
             live += new
         if not live:
             return
-        logits = batch.step([one.tokens[-1] for one in live])
-        order = list(range(len(live)))
+        logits = batch.step([one.tokens[one.read] for one in live])
+        rows = list(range(len(live)))
         for place in reversed(range(len(live))):
-            if live[place].ended(ends):
-                one = live[place]
-                live[place], order[place] = live[-1], order[-1]
-                live.pop()
-                order.pop()
-                yield Text(one.job, one.tokens, batch.drop(place))
-        if live:
-            chosen = _choose(logits[order], [one.job for one in live], chance)
-            for one, token in zip(live, chosen, strict=True):
-                one.tokens.append(token)
+            one = live[place]
+            one.read += 1
+            if one.read < len(one.tokens) or not one.ended(ends):
+                continue
+            if one.job.then is not None:
+                following = one.job.then(one.tokens)
+                if following is not None and one.goes_on(following):
+                    continue
+                if following is not None:
+                    waiting.append(following)
+            else:
+                yield Text(one.tokens, one.job.answer_from, batch.hidden(place))
+            batch.drop(place)
+            live[place], rows[place] = live[-1], rows[-1]
+            live.pop()
+            rows.pop()
+        open_ = [i for i, one in enumerate(live) if one.read == len(one.tokens)]
+        chosen = _choose(logits[[rows[i] for i in open_]], [live[i].job for i in open_], chance)
+        for i, token in zip(open_, chosen, strict=True):
+            live[i].tokens.append(token)
+
+
+def _next(waiting: deque[Job], jobs: Iterator[Job], count: int) -> list[Job]:
+    taken = [waiting.popleft() for _ in range(min(count, len(waiting)))]
+    return taken + [job for _, job in zip(range(count - len(taken)), jobs, strict=False)]
 
 
 def _turns_round(tokens: list[int]) -> bool:
@@ -104,8 +132,7 @@ def _choose(logits: torch.Tensor, jobs: list[Job], chance: torch.Generator) -> l
         # By the cumulative sum: torch.multinomial draws a random number for every token there is.
         below = p.cumsum(1)
         drawn = torch.rand(len(sampled), 1, generator=chance) * below[:, -1:]
-        chosen[sampled] = torch.searchsorted(below, drawn, right=True)[:, 0].clamp(
-            max=p.shape[1] - 1
-        )
+        found = torch.searchsorted(below, drawn, right=True)[:, 0]
+        chosen[sampled] = found.clamp(max=p.shape[1] - 1)
     tokens: list[int] = chosen.tolist()
     return tokens
