@@ -12,10 +12,11 @@ import pytest
 from transformers import BertConfig
 
 from foredraft.core.errors import ForedraftError
+from foredraft.heads.kind import HeadKind
 from foredraft.planner.facts import gguf
 from foredraft.planner.facts import read as reading
 from foredraft.planner.facts.cache import LayerCache
-from foredraft.planner.facts.model import Format, Head
+from foredraft.planner.facts.model import Format
 from foredraft.planner.facts.read import read
 from foredraft.targets import hub, repository
 from tests.planner.facts import models
@@ -54,7 +55,7 @@ class TestGGUF:
         numbers = {"target_hidden_size": 4096}
         path = models.gguf(tmp_path / "h.gguf", "eagle3", None, numbers, tensors=["fc.weight"])
         head = facts(path)
-        assert (head.head, head.hidden_size, head.vocabulary) == (Head.EAGLE3, 4096, None)
+        assert (head.head, head.hidden_size, head.vocabulary) == (HeadKind.EAGLE3, 4096, None)
         tensors = ["token_embd.weight", "blk.0.attn_norm.weight", "blk.1.nextn.eh_proj.weight"]
         whole = facts(models.gguf(tmp_path / "w.gguf", "qwen35", tensors=tensors))
         assert (whole.head, whole.has_mtp) == (None, True)
@@ -144,7 +145,7 @@ class TestFolder:
             speculators_config={"verifier": {"name_or_path": "org/target"}},
         )
         found = facts(folder)
-        assert (found.head, found.made_for) == (Head.EAGLE3, "org/target")
+        assert (found.head, found.made_for) == (HeadKind.EAGLE3, "org/target")
         assert (found.vocab_size, found.hidden_size, found.vocabulary) == (999, 4096, None)
 
     def test_folders_that_cannot_be_read(self, tmp_path):

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from foredraft.core.errors import ForedraftError
+from foredraft.heads.kind import HeadKind
 from foredraft.planner.facts.cache import LayerCache
-from foredraft.planner.facts.model import Head
 from foredraft.planner.pairing.compat import check, judge
 from tests.planner.facts.models import TOKENS, facts, folder, folder_facts, gguf, vocabulary
 
@@ -62,13 +62,13 @@ def test_memory():
 
 def test_possible():
     assert judge(facts(), facts("small")).possible
-    head = folder_facts("org/head", head=Head.MEDUSA, vocabulary=None)
+    head = folder_facts("org/head", head=HeadKind.MEDUSA, vocabulary=None)
     assert not judge(folder_facts(), head).possible
 
 
 def test_no_pair_at_all():
     with pytest.raises(ForedraftError, match="big is an EAGLE-3 head, not a model by itself"):
-        judge(facts(head=Head.EAGLE3), facts("small"))
+        judge(facts(head=HeadKind.EAGLE3), facts("small"))
     with pytest.raises(ForedraftError, match="small has no tokenizer, so it cannot be compared"):
         judge(facts(), facts("small", vocabulary=None))
 
@@ -85,7 +85,7 @@ def test_notes():
     assert "The merges differ" in said
     assert "Special tokens have other ids: eos (2 and 3)." in said
     assert "The chat templates differ" in said
-    head = folder_facts("org/head", head=Head.EAGLE3, made_for="org/big", context=9)
+    head = folder_facts("org/head", head=HeadKind.EAGLE3, made_for="org/big", context=9)
     said = notes(folder_facts(), head)
     assert said.startswith("org/head is an EAGLE-3 head, trained for org/big.")
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from foredraft.heads.kind import HeadKind
 from foredraft.planner.facts.cache import LayerCache
-from foredraft.planner.facts.model import Head
 from foredraft.planner.pairing.compat import RULES, judge
 from foredraft.planner.pairing.match import match
 from foredraft.planner.pairing.rules import (
@@ -224,12 +224,14 @@ class TestTransformers:
 @pytest.mark.parametrize(
     ("head", "runs"),
     [
-        (Head.EAGLE, {"vllm"}),
-        (Head.EAGLE3, {"vllm", "llama.cpp"}),
-        (Head.MEDUSA, set()),
-        (Head.MTP, {"vllm", "llama.cpp", "lmstudio", "ollama"}),
-        (Head.DFLASH, {"vllm", "llama.cpp", "lmstudio", "ollama", "transformers"}),
-        (Head.DSPARK, {"vllm", "llama.cpp", "lmstudio"}),
+        (HeadKind.EAGLE, {"vllm"}),
+        (HeadKind.EAGLE3, {"vllm", "llama.cpp"}),
+        (HeadKind.PEAGLE, {"vllm"}),
+        (HeadKind.MEDUSA, set()),
+        (HeadKind.HYDRA, set()),
+        (HeadKind.MTP, {"vllm", "llama.cpp", "lmstudio", "ollama"}),
+        (HeadKind.DFLASH, {"vllm", "llama.cpp", "lmstudio", "ollama", "transformers"}),
+        (HeadKind.DSPARK, {"vllm", "llama.cpp", "lmstudio"}),
     ],
 )
 def test_who_runs_which_head(head, runs):
@@ -241,16 +243,16 @@ def test_who_runs_which_head(head, runs):
 
 
 def test_a_head_of_another_target_runs_nowhere():
-    draft = folder_facts("org/head", head=Head.EAGLE3, vocabulary=None, hidden_size=4096)
+    draft = folder_facts("org/head", head=HeadKind.EAGLE3, vocabulary=None, hidden_size=4096)
     for ruling in judge(folder_facts(), draft).engines.values():
         assert ruling.verdict is NO
         assert "was trained for a target of hidden size 4,096, not 64" in ruling.reason
-    named = folder_facts("org/head", head=Head.MTP, vocab_size=9, made_for="org/its-own")
+    named = folder_facts("org/head", head=HeadKind.MTP, vocab_size=9, made_for="org/its-own")
     assert judge(folder_facts(), named).engines["vllm"].mend == "Use it with org/its-own."
 
 
 def test_heads_in_gguf():
-    draft = facts("head", head=Head.DFLASH, vocabulary=None)
+    draft = facts("head", head=HeadKind.DFLASH, vocabulary=None)
     assert llama_cpp.rule(pair(draft=draft)).mend.endswith("--spec-type draft-dflash")
     assert "Get" not in ollama.rule(pair(draft=draft)).mend
     assert vllm.rule(pair(draft=draft)).verdict is NO
@@ -258,7 +260,7 @@ def test_heads_in_gguf():
 
 
 def test_gemma_4s_assistant_runs_in_transformers():
-    draft = folder_facts("org/a", head=Head.MTP, architecture="gemma4_assistant")
+    draft = folder_facts("org/a", head=HeadKind.MTP, architecture="gemma4_assistant")
     ruling = transformers.rule(pair(folder_facts(), draft))
     assert ruling.verdict is SETTING
     assert "assistant_model=" in ruling.mend

@@ -1,18 +1,18 @@
 """Facts of a Transformers folder: configurations, tokenizer, and the headers of its weights."""
 
 import json
-import struct
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from foredraft.core.errors import ForedraftError
+from foredraft.heads.kind import HeadKind, has_mtp, recognise
 from foredraft.planner.facts.cache_config import layers, number
-from foredraft.planner.facts.heads import has_mtp, head_of_config
-from foredraft.planner.facts.model import Format, Head, ModelFacts, Vocabulary
+from foredraft.planner.facts.model import Format, ModelFacts, Vocabulary
 from foredraft.planner.facts.vocab_json import vocabulary
 from foredraft.targets.folder_config import read_config, refuse_other
+from foredraft.targets.tensor_files import entries
 
 _INDEX = "model.safetensors.index.json"
 
@@ -26,7 +26,7 @@ def facts(name: str, where: str, folder: Path, sizes: Mapping[str, int]) -> Mode
         )
     raw, index = _json(folder / "config.json"), _json(folder / _INDEX)
     tensors = sizes or index.get("weight_map", {})
-    head = head_of_config(raw, tensors)
+    head = recognise(raw, tensors)
     config, known = _config(folder, raw, head)
     tokens = _vocabulary(name, folder, raw, needed=head is None)
     weights = sum(sizes.values()) or index.get("metadata", {}).get("total_size")
@@ -51,25 +51,10 @@ def facts(name: str, where: str, folder: Path, sizes: Mapping[str, int]) -> Mode
 
 def tensor_sizes(folder: Path) -> dict[str, int]:
     """Bytes of each tensor in the folder's .safetensors files, by their headers."""
-    sizes: dict[str, int] = {}
-    for path in sorted(folder.glob("*.safetensors")):
-        try:
-            with open(path, "rb") as file:
-                (length,) = struct.unpack("<Q", file.read(8))
-                entries = json.loads(file.read(min(length, path.stat().st_size)))
-            sizes |= {
-                name: entry["data_offsets"][1] - entry["data_offsets"][0]
-                for name, entry in entries.items()
-                if name != "__metadata__"
-            }
-        except (OSError, struct.error, ValueError, KeyError, TypeError) as error:
-            raise ForedraftError(
-                f"{path} is no whole safetensors file; download it again."
-            ) from error
-    return sizes
+    return {name: entry.size for name, entry in entries(folder).items()}
 
 
-def _config(folder: Path, raw: Mapping[str, Any], head: Head | None) -> tuple[Any, bool]:
+def _config(folder: Path, raw: Mapping[str, Any], head: HeadKind | None) -> tuple[Any, bool]:
     """The configuration of what generates text, and whether Transformers knows such a model.
 
     A head's, and that of a model newer than the installed Transformers, is taken as it stands.

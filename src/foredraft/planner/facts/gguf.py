@@ -6,8 +6,9 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from foredraft.core.errors import ForedraftError
+from foredraft.heads.kind import has_mtp
 from foredraft.planner.facts.cache_gguf import Numbers, layers
-from foredraft.planner.facts.heads import has_mtp, head_of_gguf
+from foredraft.planner.facts.heads import head_of_gguf
 from foredraft.planner.facts.model import Format, ModelFacts
 from foredraft.planner.facts.vocab_gguf import vocabulary
 from foredraft.targets.gguf_config import ARCHITECTURES

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from foredraft.heads.kind import HeadKind
 from foredraft.planner.facts.cache import LayerCache
 from foredraft.targets.pieces import Pieces
 
@@ -15,22 +16,6 @@ class Format(StrEnum):
 
     GGUF = "GGUF"
     TRANSFORMERS = "Transformers"
-
-
-class Head(StrEnum):
-    """Trained heads: they draft for one target, whose hidden states they read."""
-
-    EAGLE = "EAGLE"
-    EAGLE3 = "EAGLE-3"
-    MEDUSA = "Medusa"
-    MTP = "MTP"
-    DFLASH = "DFlash"
-    DSPARK = "DSpark"
-
-    @property
-    def phrase(self) -> str:
-        spoken = self in (Head.EAGLE, Head.EAGLE3, Head.MTP)
-        return f"{'an' if spoken else 'a'} {self} head"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +65,7 @@ class ModelFacts:
     weights: int | None
     layers: tuple[LayerCache, ...]
     vocabulary: Vocabulary | None
-    head: Head | None = None
+    head: HeadKind | None = None
     made_for: str | None = None
     has_mtp: bool = False
 

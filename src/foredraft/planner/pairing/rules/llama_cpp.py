@@ -3,7 +3,8 @@
 import shlex
 from pathlib import Path
 
-from foredraft.planner.facts.model import Format, Head, ModelFacts
+from foredraft.heads.kind import HeadKind
+from foredraft.planner.facts.model import Format, ModelFacts
 from foredraft.planner.pairing.rules.llama_vocab import refusal, unshared
 from foredraft.planner.pairing.ruling import (
     SAME_FAMILY,
@@ -15,10 +16,10 @@ from foredraft.planner.pairing.ruling import (
 )
 
 TYPES = {
-    Head.EAGLE3: "draft-eagle3",
-    Head.MTP: "draft-mtp",
-    Head.DFLASH: "draft-dflash",
-    Head.DSPARK: "draft-dspark",
+    HeadKind.EAGLE3: "draft-eagle3",
+    HeadKind.MTP: "draft-mtp",
+    HeadKind.DFLASH: "draft-dflash",
+    HeadKind.DSPARK: "draft-dspark",
 }
 _CONVERT = "Convert {} to GGUF with llama.cpp's convert_hf_to_gguf.py{}, or find it as GGUF. "
 
@@ -64,7 +65,7 @@ def _danger(pair: Pair) -> str:
     return f" {count:,} tokens are in one of them only, and llama-server aborts where one comes up."
 
 
-def _head(pair: Pair, head: Head) -> Ruling:
+def _head(pair: Pair, head: HeadKind) -> Ruling:
     if head not in TYPES:
         return no(f"llama.cpp runs EAGLE-3, MTP, DFlash and DSpark heads, not {head}.", SAME_FAMILY)
     others = pair.others(Format.GGUF)

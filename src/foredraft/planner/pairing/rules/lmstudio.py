@@ -1,6 +1,7 @@
 """LM Studio's rule: llama.cpp's for GGUF, behind a list of its own."""
 
-from foredraft.planner.facts.model import Format, Head
+from foredraft.heads.kind import HeadKind
+from foredraft.planner.facts.model import Format
 from foredraft.planner.pairing.rules.llama_vocab import refusal
 from foredraft.planner.pairing.ruling import (
     SAME_FAMILY,
@@ -13,7 +14,7 @@ from foredraft.planner.pairing.ruling import (
 )
 
 _HIDDEN = {"qwen35", "qwen35moe", "qwen3_5", "qwen3_5_moe", "qwen3_5_text", "qwen3_5_moe_text"}
-_LOADED_WITH = {Head.MTP: "MTP", Head.DFLASH: "DFlash", Head.DSPARK: "DSpark"}
+_LOADED_WITH = {HeadKind.MTP: "MTP", HeadKind.DFLASH: "DFlash", HeadKind.DSPARK: "DSpark"}
 
 
 def rule(pair: Pair) -> Ruling:
@@ -39,7 +40,7 @@ def rule(pair: Pair) -> Ruling:
     )
 
 
-def _head(pair: Pair, head: Head) -> Ruling:
+def _head(pair: Pair, head: HeadKind) -> Ruling:
     if head not in _LOADED_WITH:
         return no(f"LM Studio runs MTP, DFlash and DSpark heads, not {head}.", SAME_FAMILY)
     others = pair.others(Format.GGUF)

@@ -1,6 +1,7 @@
 """Ollama's rule: heads only; a plain draft model cannot be given."""
 
-from foredraft.planner.facts.model import Format, Head
+from foredraft.heads.kind import HeadKind
+from foredraft.planner.facts.model import Format
 from foredraft.planner.pairing.rules.llama_vocab import refusal
 from foredraft.planner.pairing.ruling import (
     SAME_FAMILY,
@@ -11,7 +12,7 @@ from foredraft.planner.pairing.ruling import (
     with_setting,
 )
 
-_RUN = {Head.MTP, Head.DFLASH}
+_RUN = {HeadKind.MTP, HeadKind.DFLASH}
 
 
 def rule(pair: Pair) -> Ruling:

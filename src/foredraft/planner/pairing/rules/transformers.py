@@ -1,6 +1,7 @@
 """Transformers' rule: sizes decide whether it asks for tokenizers; caches must be cut back."""
 
-from foredraft.planner.facts.model import Format, Head
+from foredraft.heads.kind import HeadKind
+from foredraft.planner.facts.model import Format
 from foredraft.planner.pairing.ruling import (
     SAME_FAMILY,
     Pair,
@@ -63,12 +64,12 @@ def rule(pair: Pair) -> Ruling:
     )
 
 
-def _head(pair: Pair, head: Head) -> Ruling:
-    if head not in (Head.MTP, Head.DFLASH):
+def _head(pair: Pair, head: HeadKind) -> Ruling:
+    if head not in (HeadKind.MTP, HeadKind.DFLASH):
         return no(f"Transformers does not run {head} heads.", SAME_FAMILY)
     if pair.others(Format.TRANSFORMERS):
         return no("It reads heads in Transformers' format only.", "Use llama.cpp for GGUF.")
-    if head is Head.DFLASH:
+    if head is HeadKind.DFLASH:
         return with_setting(
             "It runs DFlash heads.", 'generate(…, assistant_model=head, speculation_type="dflash")'
         )

@@ -2,7 +2,8 @@
 
 import json
 
-from foredraft.planner.facts.model import Format, Head
+from foredraft.heads.kind import HeadKind
+from foredraft.planner.facts.model import Format
 from foredraft.planner.pairing.ruling import (
     SAME_FAMILY,
     Pair,
@@ -14,11 +15,12 @@ from foredraft.planner.pairing.ruling import (
 )
 
 _METHODS = {
-    Head.EAGLE: "eagle",
-    Head.EAGLE3: "eagle3",
-    Head.MTP: "mtp",
-    Head.DFLASH: "dflash",
-    Head.DSPARK: "dspark",
+    HeadKind.EAGLE: "eagle",
+    HeadKind.EAGLE3: "eagle3",
+    HeadKind.PEAGLE: "eagle3",
+    HeadKind.MTP: "mtp",
+    HeadKind.DFLASH: "dflash",
+    HeadKind.DSPARK: "dspark",
 }
 _GGUF = "Serve the original Hugging Face models, or try the package vllm-gguf-plugin. "
 
@@ -54,7 +56,7 @@ def rule(pair: Pair) -> Ruling:
     )
 
 
-def _head(pair: Pair, head: Head) -> Ruling:
+def _head(pair: Pair, head: HeadKind) -> Ruling:
     if head not in _METHODS:
         return no(f"vLLM 0.33 has no {head} drafting any more.", SAME_FAMILY)
     if gguf := pair.others(Format.TRANSFORMERS):
