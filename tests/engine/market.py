@@ -49,14 +49,18 @@ class Model:
     """A draft model: dear, and it knows how sure it is, more or less."""
 
     name, free, expected = "model", False, ModelDrafter.expected
+    reach, branches = None, False
 
     def __init__(self, world: "World") -> None:
         self.world = world
 
+    def passes(self, depth: int) -> int:
+        return depth
+
     def unread(self, sequence: Any) -> int:
         return 0
 
-    def propose(self, sequence: Any, limit: int, go_on: Any = None) -> Draft:
+    def propose(self, sequence: Any, limit: int, go_on: Any = None, shape: Any = None) -> Draft:
         draft = self.world.proposal(len(sequence.tokens), limit, self.world.guesses, self.name)
         kept = next(
             (n for n in range(1, len(draft)) if go_on and not go_on(draft.evidence[:n])), len(draft)

@@ -77,6 +77,7 @@ def test_four_rows_cheaper_than_three_are_used():
 
 class Scripted:
     name, free, expected = "scripted", False, ((0.0, 0.5),)
+    reach, branches = None, False
 
     def __init__(self, q):
         self.q = q
@@ -84,7 +85,10 @@ class Scripted:
     def unread(self, sequence):
         return 0
 
-    def propose(self, sequence, limit, go_on=None):
+    def passes(self, depth):
+        return depth
+
+    def propose(self, sequence, limit, go_on=None, shape=None):
         return Draft.chain([1, 2], q=self.q, source=self.name, evidence=[0.0, 0.0])
 
 
@@ -95,7 +99,7 @@ def test_nothing_is_dropped_of_a_sampled_draft_that_is_judged_with_its_q(q, whol
     """Dropping a token because of what it is would bias the output."""
     prices = Prices({1: 1.0, 2: 1.9, 3: 2.8}, {"scripted": 0.0001})
     controller = Adaptive([Arm(Scripted(q))], prices, Means(trees=True, whole=whole))
-    controller._paid[0][1]._kept = 8.0  # it seems sure before its tokens are known
+    controller._paid[0][1]._ranks.chances = [1.0]  # it seems sure before its tokens are known
     assert len(controller.propose(World(9, CURVES["flat"], 0, 0.5, 0, 0), 9)) == kept
 
 
@@ -107,7 +111,7 @@ class Unread(Model):
 
     asked = False
 
-    def propose(self, sequence, limit, go_on=None):
+    def propose(self, sequence, limit, go_on=None, shape=None):
         self.asked = True
         return super().propose(sequence, limit, go_on)
 

@@ -319,3 +319,8 @@ def test_a_bitwise_pass_that_fails_at_a_pages_end_leaves_a_valid_cache(monkeypat
     target.prefill(sequence, text[:-1])
     (logits,) = target.score([Rows(sequence, text[-1:])])
     close(logits, fresh("llama", text)[-1:])
+
+
+def test_a_draft_head_is_told_that_there_are_no_hidden_states():
+    with pytest.raises(ForedraftError, match=r"llama\.cpp.*--engine torch"):
+        tiny_llama.target("llama").tap((0,))

@@ -54,9 +54,9 @@ def passes(monkeypatch):
     """How many sequences each pass of a PyTorch model held."""
     sizes = []
 
-    def watch(model, parts, context, keep_logits=0):
+    def watch(model, parts, *others):
         sizes.append(len(parts))
-        return run(model, parts, context, keep_logits)
+        return run(model, parts, *others)
 
     run = torch_hf.run
     monkeypatch.setattr(torch_hf, "run", watch)

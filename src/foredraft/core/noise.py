@@ -33,6 +33,11 @@ class Noise:
         self._judging = self._stream(_JUDGE)
         self._redrawing = self._stream(_REDRAW)
 
+    @property
+    def coupled(self) -> bool:
+        """Whether a draft may know the noise of the target's own draw."""
+        return self._coupled
+
     def _stream(self, role: int) -> np.random.Generator:
         return np.random.Generator(np.random.Philox(np.random.SeedSequence([self._seed, role])))
 
@@ -60,6 +65,15 @@ class Noise:
     def draw_draft(self, position: int, q: FloatArray) -> int:
         """A draft token for `position` drawn from q [V]."""
         return self.draw_target(position, q) if self._coupled else _draw(q, self._drafting)
+
+    def draw_siblings(self, q: FloatArray, count: int) -> list[int]:
+        """At most `count` different draft tokens, each drawn from what the ones before leave of q.
+
+        The first past the post of one race, in order (Gumbel-top-k); independent of the target's.
+        """
+        support = np.flatnonzero(q)
+        times = self._drafting.standard_exponential(support.size) / q[support]
+        return [int(token) for token in support[np.argsort(times, kind="stable")[:count]]]
 
     def passes(self, p: float, q: float) -> bool:
         """Whether u·q < p for a fresh uniform u in [0, 1)."""

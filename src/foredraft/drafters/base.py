@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeGuard
 
 from foredraft.core.sequence import TextSequence
+from foredraft.core.shape import Shape
 from foredraft.core.types import Draft
 
 GoOn = Callable[[Sequence[float]], bool]
 """(evidence of the tokens drafted so far) → whether to draft one more."""
-Wanted = tuple[TextSequence, int, GoOn | None]
+Wanted = tuple[TextSequence, int, GoOn | None, Shape | None]
 """The arguments of one `propose`."""
 
 
@@ -33,7 +34,14 @@ class Drafter(Protocol):
 
 
 class CostlyDrafter(Drafter, Protocol):
-    """A drafter that is not free: it pays for each token, so it can be told when to stop."""
+    """A drafter that is not free: it pays for each pass, so it can be told when to stop.
+
+    `reach` is the most tokens deep it drafts, None for no end; `branches` whether it may be asked
+    for a tree.
+    """
+
+    reach: int | None
+    branches: bool
 
     @property
     def signature(self) -> str:
@@ -42,9 +50,21 @@ class CostlyDrafter(Drafter, Protocol):
     def unread(self, sequence: TextSequence) -> int:
         """How many tokens of the text it would have to read before its first proposal."""
 
-    def propose(self, sequence: TextSequence, limit: int, go_on: GoOn | None = None) -> Draft:
+    def passes(self, depth: int) -> int:
+        """How many passes of its model a draft so deep takes, however wide it is."""
+
+    def propose(
+        self,
+        sequence: TextSequence,
+        limit: int,
+        go_on: GoOn | None = None,
+        shape: Shape | None = None,
+    ) -> Draft:
         """As above; `go_on` is asked after each token but the last. The token asked about stays:
-        dropping it would make its existence depend on itself, which biases the output."""
+        dropping it would make its existence depend on itself, which biases the output.
+
+        With a `shape` the draft may branch: tokens that are drawn take just this shape, since none
+        may decide it; others stand where they are likeliest, and `go_on` hears of the best path."""
 
     def propose_together(self, wanted: Sequence[Wanted]) -> list[Draft]:
         """The same for several texts, whose drafts share the model's passes."""

@@ -8,8 +8,10 @@ import numpy as np
 from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
 from foredraft.core.sequence import TextSequence
-from foredraft.core.types import Draft, FloatArray, LogitArray
+from foredraft.core.shape import Shape
+from foredraft.core.types import Draft, LogitArray
 from foredraft.drafters.base import GoOn, Wanted
+from foredraft.drafters.chain import EXPECTED, drawing
 from foredraft.targets.base import CachedSequence, Rollback, Rows, Target, shared_prefix
 
 _CATCH_UP = 64
@@ -26,14 +28,9 @@ class ModelDrafter:
 
     name = "model"
     free = False
-    expected: tuple[tuple[float, float], ...] = (
-        (0, 0.25),
-        (0.3, 0.4),
-        (0.5, 0.55),
-        (0.7, 0.7),
-        (0.9, 0.85),
-        (0.98, 0.95),
-    )
+    reach: int | None = None
+    branches = False
+    expected: tuple[tuple[float, float], ...] = EXPECTED
 
     def __init__(
         self,
@@ -61,17 +58,22 @@ class ModelDrafter:
         self._open = WeakKeyDictionary()
         self._spare: CachedSequence | None = None
 
-    def propose(self, sequence: TextSequence, limit: int, go_on: GoOn | None = None) -> Draft:
-        """See CostlyDrafter: `go_on` replaces `least`.
+    def passes(self, depth: int) -> int:
+        return depth
 
-        The evidence of a token is its probability under the draft model alone: at temperature 1,
-        with no filter or penalty, it means the same in every request.
-        """
-        (draft,) = self.propose_together([(sequence, limit, go_on)])
+    def propose(
+        self,
+        sequence: TextSequence,
+        limit: int,
+        go_on: GoOn | None = None,
+        shape: Shape | None = None,
+    ) -> Draft:
+        """See CostlyDrafter: `go_on` replaces `least`, and a draft is a chain in any case."""
+        (draft,) = self.propose_together([(sequence, limit, go_on, shape)])
         return draft
 
     def propose_together(self, wanted: Sequence[Wanted]) -> list[Draft]:
-        drafting = [self._drafting(*one) for one in wanted]
+        drafting = [self._drafting(*one[:3]) for one in wanted]
         drafts: dict[int, Draft] = {}
         waiting: dict[int, Rows] = {}
 
@@ -102,33 +104,23 @@ class ModelDrafter:
         limit = min(limit, self._draft.context - len(text))
         if limit <= 0 or not self._understands(text[kept:], sequence.params):
             return Draft.chain([], source=self.name)
-        go_on = go_on or self._sure
-        drafted: list[int] = []
-        laws: list[FloatArray] = []
-        evidence: list[float] = []
+        drawn = drawing(sequence, limit, go_on or self._sure, self._greedy, self.name)
+        next(drawn)
         # After a round kept whole two tokens are missing, the last drafted one, which the draft
         # never saw as input, and the bonus; after a refusal it is the redrawn token alone.
         if len(text) - kept > _CATCH_UP:
             self._draft.prefill(cache, text[:-1])
             kept = len(text) - 1
-        logits = yield Rows(cache, text[kept:])
+        unread = text[kept:]
         while True:
+            logits = yield Rows(cache, unread)
             assert logits is not None
             try:
-                q = sequence.law(self._aligned(logits), drafted)
-            except ForedraftError:  # all that a grammar allows here are rows the draft lacks
-                break
-            position = len(sequence.tokens) + len(drafted)
-            token = int(q.argmax()) if self._greedy else sequence.noise.draw_draft(position, q)
-            drafted.append(token)
-            laws.append(q)
-            evidence.append(_probability(logits, token))
-            # The unsure token stays: whether a token exists must not depend on that token.
-            if len(drafted) == limit or not go_on(evidence):
-                break
-            logits = yield Rows(cache, [token])
-        one_hot = self._greedy or sequence.params.is_greedy
-        return Draft.chain(drafted, None if one_hot else laws, self.name, evidence)
+                token = drawn.send(self._aligned(logits))
+            except StopIteration as done:
+                return done.value  # type: ignore[no-any-return]
+            assert token is not None
+            unread = [token]
 
     @property
     def signature(self) -> str:
@@ -172,8 +164,3 @@ class ModelDrafter:
 
     def close(self, sequence: TextSequence) -> None:
         self._spare, _ = self._open.pop(sequence, (self._spare, 0))
-
-
-def _probability(logits: LogitArray, token: int) -> float:
-    weights = np.exp(logits - logits.max())
-    return float(weights[token] / weights.sum())

@@ -6,9 +6,10 @@ dropped once it is drawn: whether a token is there may depend on those before it
 """
 
 from collections.abc import Sequence
+from math import prod
 
 from foredraft.core.sequence import TextSequence
-from foredraft.core.speedup import expected_tokens
+from foredraft.core.shape import Shape, best_shape
 from foredraft.core.tree import best_path, likeliest, merge, path_chances, subtree
 from foredraft.core.types import Draft
 from foredraft.drafters.base import CostlyDrafter, GoOn, is_costly
@@ -21,6 +22,10 @@ from foredraft.engine.turn import Ask, Asked, Means, Setting, Turn
 _FREE_REACH = 31
 """The most tokens asked of a free drafter in a round: its answer takes host time all the same."""
 _PAID_REACH = 16
+_WIDE = 31
+"""The most tokens of a drafter that branches: prices are measured for so many rows and one."""
+_CHOICES = 3
+"""How many children of a node are taken to be there when the next level of a tree is weighed."""
 _AHEAD = 4
 """How many more tokens a paid draft is weighed by: the next may be dear and the one after cheap."""
 _SHARE = 0.01
@@ -66,7 +71,7 @@ class Adaptive:
         self.take(turn, self._best(turn, setting)[0], setting)
         ask = self.wish(turn, setting)
         if ask is not None:
-            draft = ask.drafter.propose(sequence, ask.limit, ask.go_on)
+            draft = ask.drafter.propose(*ask.wanted(sequence))
             self.weigh(turn, ask, draft, setting)
         return self.settle(turn, setting, ask)
 
@@ -74,10 +79,8 @@ class Adaptive:
         emitted, seconds = len(outcome.emitted), outcome.draft_s + outcome.verify_s
         self._prices.observe_verify(1 + len(self._verified), outcome.verify_s)
         if self._asked is not None and not self._asked.ask.reading:
-            record = self._asked.ask.record
-            self._prices.observe_draft(
-                record.drafter.name, len(record.offer or ()), outcome.draft_s
-            )
+            ask = self._asked.ask
+            self._prices.observe_draft(ask.drafter.name, ask.passes, outcome.draft_s)
         self._tokens = _MEMORY * self._tokens + emitted
         self._seconds = _MEMORY * self._seconds + seconds
         self.learn(outcome, alone=True)
@@ -89,12 +92,12 @@ class Adaptive:
         for record in self._free:
             record.offer = record.drafter.propose(sequence, min(limit, _FREE_REACH))
         offers = [(r.offer, r.chances(r.offer)) for r in self._free if r.offer]
-        if self._means.trees and setting.trees and len(offers) > 1:
+        if self._branching(setting) and len(offers) > 1:
             offers = [merge([draft for draft, _ in offers], [odds for _, odds in offers])]
         turns = [self._ranked(sequence, limit, draft, odds, setting) for draft, odds in offers]
         if len(turns) > 1:
             return max(turns, key=lambda turn: self._best(turn, setting)[1])
-        return turns[0] if turns else Turn(sequence, limit, Draft.chain([]), [], [])
+        return turns[0] if turns else Turn(sequence, limit, Draft.chain([]), [], [], [])
 
     def take(self, turn: Turn, count: int, setting: Setting) -> None:
         """Verify the `count` most worthwhile tokens of the free offer."""
@@ -104,14 +107,13 @@ class Adaptive:
             tokens = 1 + sum(turn.reached[:count])
             turn.options.append(Option(turn.draft.source, count, tokens, setting.seconds(count)))
         turn.chosen = turn.options[-1] if count else plain
-        turn.draft = subtree(turn.draft, turn.order[:count])
-        turn.reached = turn.reached[:count]
+        self._cut(turn, count)
 
     def would_ask(self, turn: Turn, setting: Setting) -> bool:
         """Whether a costly drafter should pay this round."""
         best = turn.chosen.gain(setting.rate) if turn.chosen else 0.0
         estimates = (self._estimate(*paid, turn, setting) for paid in self._paid if turn.limit)
-        return any(option.gain(setting.rate) > best for option, _ in estimates)
+        return any(option.gain(setting.rate) > best for option, *_ in estimates)
 
     def wish(self, turn: Turn, setting: Setting) -> Ask | None:
         """The costly drafter to ask this round, if any."""
@@ -120,32 +122,35 @@ class Adaptive:
             self._budget = _CREDIT * setting.prices.verify(setting.sequences) / setting.sequences
         best = turn.chosen.gain(setting.rate)
         for drafter, record in self._paid if turn.limit else ():
-            option, reading = self._estimate(drafter, record, turn, setting)
+            option, shape, reading = self._estimate(drafter, record, turn, setting)
             turn.options.append(option)
             loss = (best - option.gain(setting.rate)) / setting.rate
             if self._may_ask(drafter, record, turn.sequence, loss, setting):
                 why = _BEST if loss < 0 else _TRIED
-                go_on = self._worth_more(drafter, record, setting)
-                limit = min(turn.limit, _PAID_REACH)
-                return Ask(drafter, record, limit, go_on, reading, why)
+                go_on = self._worth_more(drafter, record, setting, shape)
+                limit = min(turn.limit, _PAID_REACH if shape is None else _WIDE)
+                return Ask(drafter, record, limit, go_on, shape, reading, why)
         return None
 
     def weigh(self, turn: Turn, ask: Ask, offer: Draft, setting: Setting) -> None:
         """Judge what a costly drafter drafted; it is there now, so only its rows cost anything."""
         assert turn.chosen is not None
         ask.record.offer = offer
-        odds = ask.record.chances(offer)
-        found = self._ranked(turn.sequence, turn.limit, offer, odds, setting)
+        binding = offer.q is not None and self._means.whole  # its tokens were drawn; q judges them
+        chances = ask.record.chances(offer)
+        both = offer
+        if self._branching(setting) and not binding and len(turn.draft):
+            both, chances = merge([turn.draft, offer], [turn.chances, chances])
+        found = self._ranked(turn.sequence, turn.limit, both, chances, setting)
         count, gain = self._best(found, setting)
-        tokens = 1 + sum(found.reached[:count])
-        asked = Option(offer.source, count, tokens, setting.seconds(count))
+        asked = Option(offer.source, count, 1 + sum(found.reached[:count]), setting.seconds(count))
         # The pass may hold more rows of others by now than when the free offer was taken.
         dearer = setting.seconds(len(turn.draft)) - setting.seconds(0)
         free = turn.chosen.tokens - 1 - setting.rate * dearer
-        binding = offer.q is not None and self._means.whole  # its tokens were drawn; q judges them
         if used := binding or gain > free:
             turn.chosen = asked
-            turn.draft = offer if binding else subtree(offer, found.order[:count])
+            self._cut(found, len(offer) if binding else count)
+            turn.draft = found.draft
         self._asked = Asked(ask, asked, used)
 
     def settle(self, turn: Turn, setting: Setting, ask: Ask | None) -> Draft:
@@ -175,20 +180,30 @@ class Adaptive:
         for record in (*self._free, *(record for _, record in self._paid)):
             record.learn(outcome.emitted)
 
+    def _branching(self, setting: Setting) -> bool:
+        """Whether this round's draft may branch."""
+        return self._means.trees and setting.trees
+
     def _ranked(
         self,
         sequence: TextSequence,
         limit: int,
         draft: Draft,
-        chances: Sequence[float],
+        chances: list[float],
         setting: Setting,
     ) -> Turn:
         """A draft's nodes in the order in which more and more of it are verified."""
         reached = path_chances(draft, chances)
-        trees = self._means.trees and setting.trees
-        order = likeliest(reached) if trees else best_path(draft, chances)
+        order = likeliest(reached) if self._branching(setting) else best_path(draft, chances)
         order = order[:limit]
-        return Turn(sequence, limit, draft, order, [reached[node] for node in order])
+        return Turn(sequence, limit, draft, chances, order, [reached[node] for node in order])
+
+    def _cut(self, turn: Turn, count: int) -> None:
+        """Leave the `count` most worthwhile tokens of a draft."""
+        kept = sorted(turn.order[:count])
+        turn.draft = subtree(turn.draft, kept)
+        turn.chances = [turn.chances[node] for node in kept]
+        turn.reached = turn.reached[:count]
 
     def _best(self, turn: Turn, setting: Setting) -> tuple[int, float]:
         """How much of a draft is worth its rows, and the gain over a plain round."""
@@ -219,21 +234,30 @@ class Adaptive:
 
     def _estimate(
         self, drafter: CostlyDrafter, record: Record, turn: Turn, setting: Setting
-    ) -> tuple[Option, bool]:
-        """The best draft length of a drafter whose draft is not known before it is paid for, and
-        whether it has much to read first."""
+    ) -> tuple[Option, Shape | None, bool]:
+        """The best draft of a drafter that is not known before it is paid for, its shape if it may
+        branch, and whether it has much to read first."""
+        branching = drafter.branches and self._branching(setting)
         reading = drafter.unread(turn.sequence) > _UNREAD
-        alpha = min(record.acceptance, _UNPROVEN if reading else 1.0)
-        name, price = drafter.name, setting.draft(drafter.name)
-        options = []
-        for gamma in range(1, min(turn.limit, _PAID_REACH) + 1):
-            tokens = expected_tokens(alpha, gamma)
-            seconds = gamma * price + setting.seconds(gamma)
-            options.append(Option(name, gamma, *record.realised(tokens, seconds)))
-        return max(options, key=lambda option: option.gain(setting.rate)), reading
+        most = _UNPROVEN if reading else 1.0
+        ranks = [min(rank, most) for rank in record.ranks[: None if branching else 1]]
+        deep = min(turn.limit, drafter.reach or _PAID_REACH, _PAID_REACH)
+        nodes = min(turn.limit, _WIDE) if branching else deep
+        price = setting.draft(drafter.name)
+        rows = [setting.seconds(count) for count in range(nodes + 1)]
+        levels = [price * drafter.passes(level) for level in range(deep + 1)]
+        shape = best_shape(ranks, rows, levels, setting.rate)
+        count = len(shape.parents)
+        seconds = rows[count] + levels[shape.depth]
+        option = Option(drafter.name, count, *record.realised(1 + shape.tokens, seconds))
+        return option, shape if branching else None, reading
 
-    def _worth_more(self, drafter: CostlyDrafter, record: Record, setting: Setting) -> GoOn:
+    def _worth_more(
+        self, drafter: CostlyDrafter, record: Record, setting: Setting, shape: Shape | None
+    ) -> GoOn:
         """Draft for as long as the next tokens are worth their time."""
+        choices = record.ranks[: 1 if shape is None else _CHOICES]
+        alpha = 1 - prod(1 - rank for rank in choices)
 
         def go_on(evidence: Sequence[float]) -> bool:
             reached, drafted = 1.0, len(evidence)
@@ -242,9 +266,10 @@ class Adaptive:
                 reached *= record.odds.chance(one)
             gain, base = 0.0, setting.seconds(drafted)
             for more in range(1, _AHEAD + 1):
-                reached *= record.acceptance
+                reached *= alpha
                 gain += reached
-                cost = more * price + setting.seconds(drafted + more) - base
+                passes = drafter.passes(drafted + more) - drafter.passes(drafted)
+                cost = passes * price + setting.seconds(drafted + more) - base
                 if gain > setting.rate * cost:
                     return True
             setting.company.count = max(1, setting.company.count - 1)

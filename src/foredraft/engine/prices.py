@@ -19,8 +19,8 @@ _DRIFT = 0.1
 
 
 class Prices:
-    """Seconds of a verify pass over n rows, and of one token drafted or read by each drafter that
-    runs a model.
+    """Seconds of a verify pass over n rows, and of one drafting pass of each drafter that runs a
+    model, which gives a token or a level of a tree, and of one token it reads.
 
     The curve may be jagged; between measured row counts it is interpolated, beyond the last it is
     taken to be proportional. `together[s]` is how much dearer the same rows are when they belong to
@@ -63,8 +63,8 @@ class Prices:
         return self._verify[low] + slope * (rows - low)
 
     def draft(self, drafter: str, sequences: int = 1) -> float:
-        """Seconds a drafted token; 0 for a drafter that was never priced. Of a pass that drafts a
-        token for each of several sequences it is one's share, growing as the target's passes do."""
+        """Seconds a drafting pass; 0 for a drafter that was never priced. Of a pass that drafts for
+        each of several sequences it is one's share, growing as the target's passes do."""
         alone = self._drafts.get(drafter, 0.0)
         return alone * self.verify(sequences, sequences) / self.verify(1) / sequences
 
@@ -97,10 +97,10 @@ class Prices:
         """The most sequences in one pass whose price was measured."""
         return max(self._together)
 
-    def observe_draft(self, drafter: str, tokens: int, seconds: float, sequences: int = 1) -> None:
-        """`tokens` tokens were drafted in `seconds`, for so many sequences together."""
-        if tokens and self.draft(drafter):
-            expected = tokens * self.draft(drafter, sequences)
+    def observe_draft(self, drafter: str, passes: int, seconds: float, sequences: int = 1) -> None:
+        """So many passes drafted in `seconds`, each counted once for every sequence it was for."""
+        if passes and self.draft(drafter):
+            expected = passes * self.draft(drafter, sequences)
             self._drafts[drafter] *= _damped(seconds / expected, _WEIGHT)
 
     def curve(self, most: int) -> list[float]:

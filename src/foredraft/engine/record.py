@@ -8,13 +8,33 @@ from foredraft.core.types import Draft
 from foredraft.drafters.base import Drafter
 from foredraft.engine.odds import Odds, TextOdds
 
-_ALPHA = 0.7
-"""α of a drafter before its first outcome, counted as eight tokens; of a text, that of those before
-it, counted the same."""
+_RANKS = (0.7, 0.35, 0.25, 0.2, 0.15, 0.1)
+"""α of a drafter before its first outcome, counted as eight tokens, and that of its second choices
+where the first was refused, and so on; of a text, those of the texts before it, counted the same.
+"""
 _WEIGHT = 8.0
 _MEMORY = 0.98
 _LONG_MEMORY = 0.998
 _ROUNDS = 0.9
+
+
+@dataclass(slots=True)
+class Ranks:
+    """P(a node's child b is accepted | its elder children are not), by b: the first is α."""
+
+    chances: Sequence[float]
+    memory: float
+    kept: list[float] = field(init=False)
+    judged: list[float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.kept = [_WEIGHT * chance for chance in self.chances]
+        self.judged = [_WEIGHT] * len(self.chances)
+
+    def learn(self, rank: int, taken: bool) -> None:
+        self.kept[rank] = self.memory * self.kept[rank] + taken
+        self.judged[rank] = self.memory * self.judged[rank] + 1
+        self.chances = [kept / judged for kept, judged in zip(self.kept, self.judged, strict=True)]
 
 
 @dataclass(slots=True)
@@ -23,20 +43,15 @@ class Arm:
 
     drafter: Drafter
     odds: Odds = field(init=False)
-    kept: float = _ALPHA * _WEIGHT
-    judged: float = _WEIGHT
-
-    def learn(self, taken: bool) -> None:
-        self.kept = _LONG_MEMORY * self.kept + taken
-        self.judged = _LONG_MEMORY * self.judged + 1
+    ranks: Ranks = field(default_factory=lambda: Ranks(_RANKS, _LONG_MEMORY))
 
     def __post_init__(self) -> None:
         self.odds = Odds(self.drafter.expected)
 
     def like(self, drafter: Drafter) -> "Arm":
         """An arm of another drafter of the same kind: what was learned of one holds for both."""
-        arm = Arm(drafter, self.kept, self.judged)
-        arm.odds = self.odds
+        arm = Arm(drafter)
+        arm.odds, arm.ranks = self.odds, self.ranks
         return arm
 
 
@@ -52,13 +67,13 @@ class Record:
         self.offer: Draft | None = None
         self.missed = 0.0
         self._arm = arm
-        self._kept, self._judged = _WEIGHT * arm.kept / arm.judged, _WEIGHT
+        self._ranks = Ranks(arm.ranks.chances, _MEMORY)
         self._rounds = self._tokens = self._seconds = 0.0
 
     @property
-    def acceptance(self) -> float:
-        """α in this text."""
-        return self._kept / self._judged
+    def ranks(self) -> Sequence[float]:
+        """In this text: α, and what the choices after the first are worth; see Ranks."""
+        return self._ranks.chances
 
     def chances(self, draft: Draft) -> list[float]:
         """Each token's chance, given that its parent is accepted."""
@@ -69,11 +84,15 @@ class Record:
         if self.offer is None:
             return
         evidence = _evidence(self.offer)
+        judged: dict[int, int] = {}  # how many children of a node were, until one was taken
         for node, taken in followed(self.offer, emitted):
             self.odds.learn(evidence[node], taken)
-            self._kept = _MEMORY * self._kept + taken
-            self._judged = _MEMORY * self._judged + 1
-            self._arm.learn(taken)
+            parent = self.offer.parents[node]
+            rank = judged.get(parent, 0)
+            judged[parent] = len(_RANKS) if taken else rank + 1
+            if rank < len(_RANKS):
+                self._ranks.learn(rank, taken)
+                self._arm.ranks.learn(rank, taken)
         self.offer = None
 
     def spent(self, tokens: float, seconds: float) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from foredraft.core.sequence import TextSequence
+from foredraft.core.tree import depth
 from foredraft.core.types import Draft
 from foredraft.drafters.base import CostlyDrafter
 from foredraft.engine.adaptive import Adaptive
@@ -123,14 +124,12 @@ class Together:
             asks = [choice.ask for choice in whose if choice.ask is not None]
             begun = time.perf_counter()
             offers = drafter.propose_together(
-                [
-                    (choice.turn.sequence, ask.limit, ask.go_on)
-                    for choice, ask in zip(whose, asks, strict=True)
-                ]
+                [ask.wanted(one.turn.sequence) for one, ask in zip(whose, asks, strict=True)]
             )
             seconds = time.perf_counter() - begun
             if not any(ask.reading for ask in asks):
-                self.prices.observe_draft(drafter.name, sum(map(len, offers)), seconds, len(offers))
+                passes = sum(drafter.passes(depth(offer)) for offer in offers)
+                self.prices.observe_draft(drafter.name, passes, seconds, len(offers))
             more = 0  # rows that texts before this one have added by now
             for choice, ask, offer in zip(whose, asks, offers, strict=True):
                 before = len(choice.turn.draft)

@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field
 
 from foredraft.core.sequence import TextSequence
+from foredraft.core.shape import Shape
+from foredraft.core.tree import depth
 from foredraft.core.types import Draft, Exactness
-from foredraft.drafters.base import CostlyDrafter, GoOn
+from foredraft.drafters.base import CostlyDrafter, GoOn, Wanted
 from foredraft.engine.control import Option
 from foredraft.engine.prices import Prices
 from foredraft.engine.record import Record
@@ -64,12 +66,14 @@ class Setting:
 class Turn:
     """A round being decided for one text: the free offer, how much of it, and the draft by now.
 
-    `reached` are the chances of the offer's nodes in the `order` in which they are worth taking.
+    `chances`: of the draft's nodes, each given its parent; `reached`: with all above them, in the
+    `order` in which the nodes are worth taking.
     """
 
     sequence: TextSequence
     limit: int
     draft: Draft
+    chances: list[float]
     order: list[int]
     reached: list[float]
     options: list[Option] = field(default_factory=list)
@@ -78,15 +82,25 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A costly drafter that is to be asked: for how much, for as long as `go_on` says; why, and
-    whether it has much to read first (its time then says nothing about a token's)."""
+    """A costly drafter that is to be asked: for how much, for as long as `go_on` says, and in what
+    shape if it may branch; why, and whether it has much to read first (its time then says nothing
+    about a token's)."""
 
     drafter: CostlyDrafter
     record: Record
     limit: int
     go_on: GoOn
+    shape: Shape | None
     reading: bool
     why: str
+
+    def wanted(self, sequence: TextSequence) -> Wanted:
+        return sequence, self.limit, self.go_on, self.shape
+
+    @property
+    def passes(self) -> int:
+        """How many its offer took."""
+        return self.drafter.passes(depth(self.record.offer)) if self.record.offer else 0
 
 
 @dataclass(frozen=True, slots=True)

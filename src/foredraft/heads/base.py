@@ -45,10 +45,17 @@ class Head(Protocol):
     head knows all depths after one pass: growing it costs nothing.
     """
 
-    name: str
-    taps: tuple[int, ...]
-    reach: int | None
-    parallel: bool
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def taps(self) -> tuple[int, ...]: ...
+
+    @property
+    def reach(self) -> int | None: ...
+
+    @property
+    def parallel(self) -> bool: ...
 
     @property
     def signature(self) -> str:

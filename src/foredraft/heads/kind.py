@@ -46,9 +46,11 @@ _NAMES = (
 """What the name of an architecture or a model type contains."""
 
 
-def recognise(config: Mapping[str, Any], tensors: Collection[str]) -> HeadKind | None:
+def recognise(
+    config: Mapping[str, Any], tensors: Collection[str], within: bool = False
+) -> HeadKind | None:
     """The head that a folder holds, by its config.json and the names of its tensors; None for
-    anything else."""
+    anything else. A whole model that brings modules to draft for itself is one only `within`."""
     if found := _SPECULATORS.get(str(config.get("speculators_model_type"))):
         return found
     names = [*(config.get("architectures") or ()), config.get("model_type") or ""]
@@ -66,8 +68,8 @@ def recognise(config: Mapping[str, Any], tensors: Collection[str]) -> HeadKind |
         return HeadKind.PEAGLE if _parallel(config) or "mask_hidden" in tensors else HeadKind.EAGLE3
     if "fc.weight" in tensors and not any(name.startswith("lm_head") for name in tensors):
         return HeadKind.EAGLE
-    drafts = [name for name in tensors if _is_mtp(name)]
-    return HeadKind.MTP if drafts and not any(".layers.0." in name for name in tensors) else None
+    whole = any(".layers.0." in name and not _is_mtp(name) for name in tensors)
+    return HeadKind.MTP if has_mtp(tensors) and (within or not whole) else None
 
 
 def has_mtp(tensors: Collection[str]) -> bool:

@@ -105,12 +105,6 @@ def layer_config(raw: Mapping[str, Any], head_norms: bool = False, attention: st
     return config
 
 
-def rotary(config: Any, device: torch.device) -> nn.Module:
-    """What turns positions [1, rows] into the rotations of queries and keys."""
-    made: nn.Module = pieces_of(config).rotary(config).to(device)
-    return made
-
-
 class Network(nn.Module):
     """What a head computes with: a module that has a config, as the cache and masks need it."""
 
@@ -125,6 +119,11 @@ class Network(nn.Module):
     @property
     def device(self) -> torch.device:
         return next(self.parameters()).device
+
+    def rotary(self) -> nn.Module:
+        """What turns positions [1, rows] into the rotations of queries and keys."""
+        made: nn.Module = pieces_of(self.config).rotary(self.config).to(self.device)
+        return made
 
 
 @dataclass(frozen=True, slots=True)

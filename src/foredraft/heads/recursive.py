@@ -9,8 +9,8 @@ import torch
 
 from foredraft.core.types import ROOT, LogitArray
 from foredraft.heads.base import Features
-from foredraft.heads.layers import Network, Pass, rotary
-from foredraft.heads.rows import RowCache
+from foredraft.heads.layers import Network, Pass
+from foredraft.heads.rows import RowCache, waves
 from foredraft.heads.vocabulary import DraftVocabulary
 
 _CHUNK = 512
@@ -56,7 +56,7 @@ class RecursiveState:
         self.tokens: list[int] = []
         self._head = head
         self._network = head.network
-        self._rows = RowCache(network, rotary(network.config, network.device))
+        self._rows = RowCache(network, network.rotary())
         self._hidden: list[torch.Tensor] = []
         """What the children of the text and of each node read, [h] each, the text's first."""
 
@@ -81,16 +81,13 @@ class RecursiveState:
 
     @torch.inference_mode()
     def grow(self, tokens: Sequence[int], parents: Sequence[int]) -> LogitArray:
-        answers, done = [], 0
-        while done < len(tokens):
-            known = len(self._hidden) - 1  # a child runs once its parent's output is there
-            end = next((i for i in range(done, len(parents)) if parents[i] >= known), len(parents))
+        answers = []
+        for wave in waves(parents, len(self._hidden) - 1):
             # ROOT is −1, and the text's own hidden state comes first.
-            hidden = torch.stack([self._hidden[parent - ROOT] for parent in parents[done:end]])
-            out = self._run(tokens[done:end], hidden[None], self._rows.grow(parents[done:end]))
+            hidden = torch.stack([self._hidden[parent - ROOT] for parent in parents[wave]])
+            out = self._run(tokens[wave], hidden[None], self._rows.grow(parents[wave]))
             self._hidden += out
             answers.append(self._logits(out))
-            done = end
         return np.concatenate(answers)
 
     def rewind(self, length: int) -> None:

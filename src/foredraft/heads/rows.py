@@ -1,6 +1,6 @@
 """The keys and values of a head's layers: rows of the text, then the nodes of a draft."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -57,3 +57,14 @@ class RowCache:
         if isinstance(masks, dict):
             return {kind: mask[:, :, -count:] for kind, mask in masks.items()}
         return masks[:, :, -count:]
+
+
+def waves(parents: Sequence[int], known: int) -> Iterator[slice]:
+    """Nodes in runs whose parents all come before the run; `known` nodes were added earlier."""
+    done = 0
+    while done < len(parents):
+        end = next(
+            (i for i in range(done, len(parents)) if parents[i] >= known + done), len(parents)
+        )
+        yield slice(done, end)
+        done = end

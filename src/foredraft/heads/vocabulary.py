@@ -36,10 +36,11 @@ class DraftVocabulary:
         return cls(size, ids)
 
     def spread(self, logits: torch.Tensor) -> LogitArray:
-        """[n, rows of the head] → [n, tokens of the target], −inf where it has no row."""
+        """[n, rows of the head] → [n, tokens of the target], −inf where it has no row; rows beyond
+        the target's are padding."""
         own: LogitArray = logits.to(torch.float32).cpu().numpy()
-        if self.ids is None and own.shape[1] == self.size:
-            return own
+        if self.ids is None and own.shape[1] >= self.size:
+            return own[:, : self.size]
         spread = np.full((len(own), self.size), -np.inf, dtype=np.float32)
         spread[:, np.arange(own.shape[1]) if self.ids is None else self.ids] = own
         return spread

@@ -105,6 +105,10 @@ class Target(Protocol):
     def bit_stable(self) -> bool:
         """Whether, opened with `bitwise`, a row's logits do not depend on how rows are grouped."""
 
+    def tap(self, taps: Sequence[int]) -> None:
+        """From now on keep hidden states for draft heads (heads/base.py, Features), beside those
+        asked for before. ForedraftError where the engine does not give them."""
+
     def open(self, *, bitwise: bool = False) -> CachedSequence:
         """An empty sequence; `bitwise` fixes the row count and the key/value length of a pass."""
 

@@ -82,6 +82,12 @@ class GGUFTarget:
             kv_type=self._kv,
         )
 
+    def tap(self, taps: Sequence[int]) -> None:
+        raise ForedraftError(
+            f"{self.name} runs on llama.cpp, which does not hand out the hidden states that a "
+            "draft head reads; use --engine torch, or a draft model."
+        )
+
     def open(self, *, bitwise: bool = False) -> GGUFSequence:
         if not bitwise:
             return GGUFSequence(self._shared, 0)

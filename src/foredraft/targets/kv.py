@@ -8,6 +8,7 @@ import torch
 from transformers.cache_utils import (
     Cache,
     CacheLayerMixin,
+    DummyLayer,
     DynamicCache,
     DynamicLayer,
     DynamicSlidingWindowLayer,
@@ -47,8 +48,8 @@ class _SlotLayer(CacheLayerMixin):  # type: ignore[misc]
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         start, end = self.cursor.length, self.cursor.length + key_states.shape[-2]
-        self.keys = _grown(self.keys, max(end, self.cursor.visible))
-        self.values = _grown(self.values, max(end, self.cursor.visible))
+        self.keys = grown(self.keys, max(end, self.cursor.visible))
+        self.values = grown(self.values, max(end, self.cursor.visible))
         self.keys[:, :, start:end] = key_states
         self.values[:, :, start:end] = value_states
         return self.keys[:, :, : self.cursor.visible], self.values[:, :, : self.cursor.visible]
@@ -66,8 +67,8 @@ class _SlotLayer(CacheLayerMixin):  # type: ignore[misc]
         copied = _SlotLayer(cursor)
         if self.is_initialized:
             length = cursor.length
-            copied.keys = _grown(self.keys[:, :, :length], length + 1)
-            copied.values = _grown(self.values[:, :, :length], length + 1)
+            copied.keys = grown(self.keys[:, :, :length], length + 1)
+            copied.values = grown(self.values[:, :, :length], length + 1)
             copied.is_initialized = True
         return copied
 
@@ -81,7 +82,7 @@ class _SlotLayer(CacheLayerMixin):  # type: ignore[misc]
         return -1
 
 
-def _grown(buffer: torch.Tensor, slots: int) -> torch.Tensor:
+def grown(buffer: torch.Tensor, slots: int) -> torch.Tensor:
     """`buffer` with room for `slots`; new slots are zero, since a masked NaN would still spread."""
     if buffer.shape[2] >= slots:
         return buffer
@@ -101,8 +102,9 @@ class Slots:
 
     @staticmethod
     def suits(config: Any) -> bool:
-        """Whether every layer of the model is plain or sliding-window attention."""
-        plain = (DynamicLayer, DynamicSlidingWindowLayer)
+        """Whether every layer of the model is plain or sliding-window attention, be it over keys
+        and values that another layer keeps."""
+        plain = (DynamicLayer, DynamicSlidingWindowLayer, DummyLayer)
         layers = DynamicCache(config=config).layers
         return bool(layers) and all(type(layer) in plain for layer in layers)
 

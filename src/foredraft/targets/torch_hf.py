@@ -23,6 +23,7 @@ from foredraft.targets.kv import Slots, Snapshots
 from foredraft.targets.masks import known
 from foredraft.targets.packed import has_half, pack
 from foredraft.targets.placement import place
+from foredraft.targets.taps import Taps
 from foredraft.targets.together import may_suit
 from foredraft.targets.torch_pass import Part, TorchSequence, run
 from foredraft.targets.weights import load
@@ -61,6 +62,7 @@ class TorchTarget:
         self.vocab_size: int = config.vocab_size
         self.context: int = getattr(config, "max_position_embeddings", None) or 1 << 20
         self._config = config
+        self._taps = Taps(model)
         self._slots = Slots.suits(config)
         self.capabilities = Capabilities(
             rollback=Rollback.FREE if self._slots else Rollback.SNAPSHOT,
@@ -73,6 +75,11 @@ class TorchTarget:
         size = sum(p.numel() for p in self.model.parameters())
         where = f"{self.weights} {self.model.device} {torch.get_num_threads()} threads"
         return f"torch {torch.__version__} {self.name} {size} {where}"
+
+    def tap(self, taps: Sequence[int]) -> None:
+        """See Target.tap. A sequence that has read tokens by now reads them again in its next
+        `rewind` or `prefill`."""
+        self._taps.add(taps)
 
     def open(self, *, bitwise: bool = False) -> TorchSequence:
         if bitwise and not self._slots:
@@ -91,8 +98,11 @@ class TorchTarget:
         return rows
 
     def rewind(self, sequence: CachedSequence, tokens: Sequence[int]) -> int:
-        kept = _own(sequence).cache.truncate(shared_prefix(sequence.tokens, tokens))
-        del sequence.tokens[kept:]
+        own = _own(sequence)
+        lacking = own.states.lack(self._taps.places)
+        kept = own.cache.truncate(0 if lacking else shared_prefix(own.tokens, tokens))
+        del own.tokens[kept:]
+        own.states.length = kept
         return kept
 
     @torch.inference_mode()
@@ -102,6 +112,7 @@ class TorchTarget:
         if not own.bitwise:
             forked.tokens = own.tokens[:length]
             forked.cache = own.cache.fork(len(forked.tokens))
+            forked.states = own.states.copy(len(forked.tokens))
             del forked.tokens[forked.cache.truncate(len(forked.tokens)) :]
         return forked
 
@@ -187,10 +198,11 @@ class TorchTarget:
         """One pass; if it fails, each sequence's cache holds what it held, or less."""
         held = sum(part.start for part in parts)
         try:
-            return run(self.model, parts, self.context, keep_logits)
+            return run(self.model, parts, self.context, self._taps, keep_logits)
         except BaseException as error:
             for part in parts:
                 del part.sequence.tokens[part.sequence.cache.abort() :]
+                part.sequence.states.length = len(part.sequence.tokens)
             if isinstance(error, MemoryError | torch.OutOfMemoryError):
                 raise ForedraftError(
                     f"{self.name} ran out of memory after {held} tokens; use a shorter prompt, a "
@@ -201,6 +213,7 @@ class TorchTarget:
     @torch.inference_mode()
     def commit(self, sequence: CachedSequence, path: Sequence[int]) -> None:
         own = _own(sequence)
+        own.states.keep(len(own.tokens), path)
         own.tokens += [own.scored[row] for row in path]
         del own.tokens[own.cache.keep(path) :]
 

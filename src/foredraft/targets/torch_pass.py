@@ -7,20 +7,32 @@ from typing import Any
 
 import torch
 
+from foredraft.core.errors import ForedraftError
 from foredraft.core.types import ROOT, LogitArray
 from foredraft.targets.kv import Slots, Snapshots
 from foredraft.targets.masks import Stretch, depths_of, row_masks
+from foredraft.targets.taps import States, Taps
 from foredraft.targets.together import attending, joined
 
 
 class TorchSequence:
-    """A sequence's cache and the tokens it holds."""
+    """A sequence's cache, the tokens it holds, and their hidden states at the target's taps."""
 
     def __init__(self, cache: Slots | Snapshots, bitwise: bool) -> None:
         self.cache = cache
         self.bitwise = bitwise
         self.tokens: list[int] = []
         self.scored: list[int] = []
+        self.states = States()
+
+    def hidden(self, taps: Sequence[int], start: int, end: int) -> torch.Tensor:
+        """See Features.hidden."""
+        if end > self.states.length or self.states.lack(set(taps)):
+            raise ForedraftError(
+                f"The hidden states of {end} tokens are wanted, but the target has not read them "
+                "since it was tapped; prefill the sequence first."
+            )
+        return self.states.hidden(taps, start, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +64,9 @@ class Part:
 
 
 @torch.inference_mode()
-def run(model: Any, parts: Sequence[Part], context: int, keep_logits: int = 0) -> LogitArray:
+def run(
+    model: Any, parts: Sequence[Part], context: int, taps: Taps, keep_logits: int = 0
+) -> LogitArray:
     """Logits [rows, V]; `keep_logits` 0 means of every row, else of that many last ones."""
     stretches = [part.stretch for part in parts]
     for part in parts:
@@ -66,7 +80,7 @@ def run(model: Any, parts: Sequence[Part], context: int, keep_logits: int = 0) -
         for depth in depths_of(stretch.parents)
     ]
     alone = len(parts) == 1
-    with nullcontext() if alone else attending(model):
+    with nullcontext() if alone else attending(model), taps.catching() as caught:
         out = model(
             input_ids=torch.tensor([tokens], device=model.device),
             position_ids=torch.tensor([positions], device=model.device),
@@ -74,6 +88,11 @@ def run(model: Any, parts: Sequence[Part], context: int, keep_logits: int = 0) -
             cache=caches[0] if alone else joined(model, caches, stretches),
             use_cache=True,
             logits_to_keep=keep_logits,
+            **taps.asking,
         )
+    row = 0
+    for part in parts:
+        part.sequence.states.write(part.start, slice(row, row + len(part.tokens)), caught)
+        row += len(part.tokens)
     logits: LogitArray = out.logits[0].to(torch.float32).cpu().numpy()
     return logits

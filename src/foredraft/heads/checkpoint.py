@@ -1,0 +1,168 @@
+"""A head's folder: its config.json, and its tensors, which are read when they are asked for."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foredraft.core.errors import ForedraftError
+from foredraft.heads.kind import HeadKind, recognise
+from foredraft.targets.tensor_files import entries
+
+_PICKLES = ("*.bin", "*.pt", "*.pth")
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """`shapes` are those of its tensors, by name. `config` is config.json as it stands."""
+
+    name: str
+    folder: Path
+    kind: HeadKind
+    config: Mapping[str, Any]
+    shapes: Mapping[str, tuple[int, ...]]
+    files: Mapping[str, Path]
+    unpickled: Mapping[str, Any]
+
+    @property
+    def phrase(self) -> str:
+        """What to call it in a sentence."""
+        return f"{self.name}, {self.kind.phrase},"
+
+    @property
+    def layers(self) -> Mapping[str, Any]:
+        """The settings of its layers: speculators' checkpoints keep them apart."""
+        inner: Mapping[str, Any] = self.config.get("transformer_layer_config") or self.config
+        return inner
+
+    def tensor(self, name: str) -> Any:
+        """A PyTorch tensor on the CPU, in the type it is stored in."""
+        if name in self.unpickled:
+            return self.unpickled[name]
+        from safetensors import SafetensorError, safe_open
+
+        try:
+            with safe_open(self.files[name], framework="pt") as file:
+                return file.get_tensor(name)
+        except (OSError, SafetensorError) as error:
+            raise ForedraftError(
+                f"{self.files[name]} cannot be read ({error}); download it again."
+            ) from error
+
+    def number(self, *names: str) -> int | None:
+        """A whole number from config.json or its layers' settings, by the first name that is there;
+        ForedraftError if it is anything else."""
+        for name in names:
+            for told in (self.config, self.layers):
+                if (value := told.get(name)) is not None:
+                    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+                        return value
+                    raise ForedraftError(
+                        f"{self.phrase} has {name} {value!r} in its config.json, where a whole "
+                        "number belongs; download it again."
+                    )
+        return None
+
+    def flag(self, name: str) -> bool:
+        """Whether a setting is on; one that is not there is off."""
+        value = self.config.get(name)
+        if not isinstance(value, bool | None):
+            raise ForedraftError(
+                f"{self.phrase} has {name} {value!r} in its config.json, where true or false "
+                "belongs; download it again."
+            )
+        return bool(value)
+
+
+def kind_of(folder: Path, within: bool = False) -> HeadKind | None:
+    """The kind of head in a folder, or None: a model, or no folder of Transformers' at all.
+
+    `within` also finds what a whole model brings to draft for itself.
+    """
+    if not (folder / "config.json").is_file():
+        return None
+    return recognise(_config(folder), entries(folder), within)
+
+
+def read_checkpoint(
+    name: str, folder: Path, allow_pickle: bool = False, within: bool = False
+) -> Checkpoint:
+    """The head in `folder`, called `name`; `within` as for `kind_of`.
+
+    Pickled weights can run code when they are read, so they are only with `allow_pickle`, and even
+    then PyTorch admits nothing but tensors. ForedraftError for what is no head or cannot be read.
+    """
+    if not (folder / "config.json").is_file():
+        raise ForedraftError(
+            f"{name} has no config.json, so it holds no draft head; name the folder that has it "
+            "beside the weights."
+        )
+    config, found = _config(folder), entries(folder)
+    unpickled = {} if found else _unpickled(name, folder, allow_pickle)
+    shapes = {tensor: entry.shape for tensor, entry in found.items()}
+    shapes |= {tensor: tuple(value.shape) for tensor, value in unpickled.items()}
+    kind = recognise(config, shapes, within)
+    if kind is None:
+        what = ", ".join(config.get("architectures") or [str(config.get("model_type"))])
+        raise ForedraftError(
+            f"{name} holds no draft head of a known kind: its config.json says {what}, and its "
+            f"{len(shapes)} tensors are named like {next(iter(shapes), 'none')}; docs/heads.md "
+            "lists what is recognised."
+        )
+    refuse_lossy(name, config)
+    files = {tensor: entry.file for tensor, entry in found.items()}
+    return Checkpoint(name, folder, kind, config, shapes, files, unpickled)
+
+
+def refuse_lossy(name: str, config: Mapping[str, Any]) -> None:
+    """Raise for a checkpoint whose settings ask for tokens the target would not have given."""
+    proposals = (config.get("speculators_config") or {}).get("proposal_methods") or []
+    for proposal in proposals:
+        for setting, exact in (("verifier_accept_k", 1), ("accept_tolerance", 0)):
+            value = proposal.get(setting)
+            if value is not None and value > exact:
+                raise ForedraftError(
+                    f"{name} asks for {setting} {value}, which accepts tokens that the target "
+                    f"would not have given; foredraft only drafts exactly: set it to {exact} in "
+                    "the head's config.json."
+                )
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    path = folder / "config.json"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ForedraftError(f"{path} cannot be read ({error}); download it again.") from error
+    if not isinstance(content, dict):
+        raise ForedraftError(f"{path} holds no JSON object; download the head again.")
+    return content
+
+
+def _unpickled(name: str, folder: Path, allow_pickle: bool) -> dict[str, Any]:
+    paths = sorted(path for pattern in _PICKLES for path in folder.glob(pattern))
+    if not paths:
+        raise ForedraftError(
+            f"{name} has a config.json and no .safetensors weights; download the head's weights "
+            "into it."
+        )
+    if not allow_pickle:
+        raise ForedraftError(
+            f"{name} has only pickled weights ({paths[0].name}), which can run code when they are "
+            "read; convert them to .safetensors on a machine you trust them on, or in Python allow "
+            "them with load_head(…, allow_pickle=True)."
+        )
+    import torch
+
+    tensors: dict[str, Any] = {}
+    for path in paths:
+        try:
+            held = torch.load(path, map_location="cpu", weights_only=True)
+            tensors |= {key: value for key, value in held.items() if torch.is_tensor(value)}
+        except Exception as error:
+            raise ForedraftError(
+                f"{path} is no whole file of tensors alone, so it is not read; download it again, "
+                "or use .safetensors."
+            ) from error
+    return tensors

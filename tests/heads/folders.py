@@ -1,0 +1,139 @@
+"""Head folders as their makers write them: config.json and a .safetensors file."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+
+HIDDEN, WIDE, VOCAB = 32, 48, 32
+"""The hidden size, intermediate size and vocabulary of tests.tiny's models."""
+DRAFTED = 12
+"""Tokens in a draft vocabulary."""
+
+
+def write(folder: Path, config: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config))
+    save_file(
+        {name: value.contiguous() for name, value in tensors.items()}, folder / "m.safetensors"
+    )
+    return folder
+
+
+def weights(shapes: Mapping[str, tuple[int, ...]], seed: int = 0) -> dict[str, torch.Tensor]:
+    """Random tensors; norms lie around one."""
+    torch.manual_seed(seed)
+    return {
+        name: torch.randn(shape) * 0.3 + (1.0 if "norm" in name else 0.0)
+        for name, shape in shapes.items()
+    }
+
+
+def layer_shapes(prefix: str, size: int, reads: int, wide: int = WIDE) -> dict[str, Any]:
+    """A Llama layer of 4 heads of width 8, two of them with keys, whose attention reads `reads`."""
+    return {
+        f"{prefix}self_attn.q_proj.weight": (32, reads),
+        f"{prefix}self_attn.k_proj.weight": (16, reads),
+        f"{prefix}self_attn.v_proj.weight": (16, reads),
+        f"{prefix}self_attn.o_proj.weight": (size, 32),
+        f"{prefix}mlp.gate_proj.weight": (wide, size),
+        f"{prefix}mlp.up_proj.weight": (wide, size),
+        f"{prefix}mlp.down_proj.weight": (size, wide),
+        f"{prefix}input_layernorm.weight": (size,),
+        f"{prefix}post_attention_layernorm.weight": (size,),
+    }
+
+
+def llama(size: int = HIDDEN, **more: Any) -> dict[str, Any]:
+    """A config of such layers."""
+    return {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "hidden_size": size,
+        "intermediate_size": WIDE,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 8,
+        "rms_norm_eps": 1e-5,
+        "vocab_size": VOCAB,
+    } | more
+
+
+def eagle3(size: int = HIDDEN, taps: int = 3, draft_vocab: int | None = DRAFTED) -> dict[str, Any]:
+    """The tensors of an EAGLE-3 head as SafeAI names them."""
+    rows = VOCAB if draft_vocab is None else draft_vocab
+    shapes = {
+        "fc.weight": (size, taps * HIDDEN),
+        "norm.weight": (size,),
+        "lm_head.weight": (rows, size),
+        "midlayer.hidden_norm.weight": (size,),
+    }
+    tensors = weights(shapes | layer_shapes("midlayer.", size, 2 * size))
+    if draft_vocab is not None:
+        ids = torch.arange(VOCAB)[1::2][:rows]
+        tensors["d2t"] = ids - torch.arange(rows)
+        tensors["t2d"] = torch.isin(torch.arange(VOCAB), ids)
+    return tensors
+
+
+def eagle(layers: int = 1, bias: bool = True) -> dict[str, Any]:
+    """The tensors of an EAGLE head as SafeAI names them."""
+    shapes: dict[str, Any] = {"fc.weight": (HIDDEN, 2 * HIDDEN)}
+    if bias:
+        shapes["fc.bias"] = (HIDDEN,)
+    for layer in range(layers):
+        shapes |= layer_shapes(f"layers.{layer}.", HIDDEN, HIDDEN)
+    del shapes["layers.0.input_layernorm.weight"]
+    return weights(shapes)
+
+
+BLOCK = 6
+"""Rows of a block."""
+
+
+def dflash(taps: int = 2, layers: int = 2, size: int = HIDDEN) -> dict[str, Any]:
+    """The tensors of a DFlash head as z-lab names them."""
+    shapes = {
+        "fc.weight": (size, taps * HIDDEN),
+        "hidden_norm.weight": (size,),
+        "norm.weight": (size,),
+    }
+    for layer in range(layers):
+        prefix = f"layers.{layer}."
+        norms = {f"{prefix}self_attn.{name}_norm.weight": (8,) for name in "qk"}
+        shapes |= layer_shapes(prefix, size, size) | norms
+    return weights(shapes)
+
+
+def z_lab(layers: int = 2, ids: Sequence[int] = (0, 1), **more: Any) -> dict[str, Any]:
+    """A config of such a head for a target of two layers."""
+    config = llama() | {
+        "architectures": ["DFlashDraftModel"],
+        "model_type": "qwen3",
+        "num_hidden_layers": layers,
+        "num_target_layers": 2,
+        "block_size": BLOCK,
+        "dflash_config": {"mask_token_id": 30, "target_layer_ids": list(ids)},
+    }
+    return config | more
+
+
+def dspark(kind: str = "vanilla", rank: int = 4) -> dict[str, Any]:
+    """The tensors of a DSpark head as DeepSpec names them."""
+    shapes: dict[str, tuple[int, ...]] = {
+        "markov_head.markov_w1.weight": (VOCAB, rank),
+        "markov_head.markov_w2.weight": (VOCAB, rank),
+        "confidence_head.proj.weight": (1, HIDDEN + rank),
+        "confidence_head.proj.bias": (1,),
+    }
+    if kind == "gated":
+        shapes["markov_head.gate_proj.weight"] = (rank, HIDDEN + rank)
+        shapes["markov_head.gate_proj.bias"] = (rank,)
+    if kind == "rnn":
+        shapes["markov_head.joint_proj.weight"] = (3 * rank, HIDDEN + 2 * rank)
+        shapes["markov_head.joint_proj.bias"] = (3 * rank,)
+    return dflash() | weights(shapes, seed=1)

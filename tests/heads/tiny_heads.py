@@ -1,0 +1,116 @@
+"""Tiny random heads for a target: every one in HEADS goes through tests/statistical/test_heads.py
+and tests/drafters/test_head.py."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from foredraft.core.types import ROOT, FloatArray, LogitArray
+from foredraft.heads.base import Features, Head
+
+_WIDTH = 8
+
+
+class Recurrent:
+    """The simplest head with a memory: each token's state comes from the hidden state before it,
+    the token and the state before; a node takes its parent's state for the hidden state.
+
+    Its vocabulary leaves every fifth token out.
+    """
+
+    name, taps, reach, parallel, signature = "recurrent", (1, 0), None, False, "recurrent head"
+
+    def __init__(self, target: Any, seed: int = 0) -> None:
+        random = np.random.default_rng(seed)
+        size, vocabulary = len(self.taps) * target.model.config.hidden_size, target.vocab_size
+        self.read = random.normal(0, 1 / np.sqrt(size), (_WIDTH, size))
+        self.turn = random.normal(0, 0.5, (_WIDTH, _WIDTH))
+        self.embed = random.normal(0, 1, (vocabulary, _WIDTH))
+        self.out = random.normal(0, 0.7, (vocabulary, _WIDTH))
+        self.missing = np.arange(vocabulary) % 5 == 3
+
+    def open(self) -> "RecurrentState":
+        return RecurrentState(self)
+
+    def after(self, before: FloatArray, input: FloatArray, token: int) -> FloatArray:
+        return np.tanh(self.turn @ before + input + self.embed[token])
+
+    def logits(self, state: FloatArray) -> LogitArray:
+        logits = (self.out @ state).astype(np.float32)
+        logits[self.missing] = -np.inf
+        return logits
+
+
+class RecurrentState:
+    def __init__(self, head: Recurrent) -> None:
+        self.head = head
+        self.tokens: list[int] = []
+        self.states: list[FloatArray] = []  # one a token
+        self.nodes: list[FloatArray] = []
+
+    def read(self, features: Features, text: Sequence[int]) -> LogitArray:
+        self.nodes = []
+        assert list(text[: len(self.tokens)]) == self.tokens
+        for place in range(len(self.tokens), len(text)):
+            if place == 0:
+                self.states.append(np.zeros(_WIDTH))
+                continue
+            hidden = features.hidden(self.head.taps, place - 1, place)[0].double().numpy()
+            input = self.head.read @ hidden
+            self.states.append(self.head.after(self.states[-1], input, text[place]))
+        self.tokens = list(text)
+        return self.head.logits(self.states[-1])
+
+    def grow(self, tokens: Sequence[int], parents: Sequence[int]) -> LogitArray:
+        first = len(self.nodes)
+        for token, parent in zip(tokens, parents, strict=True):
+            before = self.states[-1] if parent == ROOT else self.nodes[parent]
+            self.nodes.append(self.head.after(before, before, token))
+        return np.array([self.head.logits(state) for state in self.nodes[first:]])
+
+    def rewind(self, length: int) -> None:
+        del self.tokens[length:], self.states[length:]
+        self.nodes = []
+
+
+class Independent:
+    """The simplest parallel head: one matrix a depth, each reading the last hidden state alone."""
+
+    name, taps, reach, parallel, signature = "independent", (2,), 3, True, "independent head"
+
+    def __init__(self, target: Any, seed: int = 1) -> None:
+        random = np.random.default_rng(seed)
+        self.taps = (target.model.config.num_hidden_layers,)
+        size = target.model.config.hidden_size
+        self.out = random.normal(0, 0.3, (self.reach + 1, target.vocab_size, size))
+
+    def open(self) -> "IndependentState":
+        return IndependentState(self)
+
+
+class IndependentState:
+    def __init__(self, head: Independent) -> None:
+        self.head = head
+        self.tokens: list[int] = []
+        self.logits: LogitArray = np.empty(0, np.float32)
+        self.depths: list[int] = []
+
+    def read(self, features: Features, text: Sequence[int]) -> LogitArray:
+        self.tokens, self.depths = list(text), []
+        hidden = features.hidden(self.head.taps, len(text) - 2, len(text) - 1)[0]
+        self.logits = (self.head.out @ hidden.double().numpy()).astype(np.float32)
+        return self.logits[0]
+
+    def grow(self, tokens: Sequence[int], parents: Sequence[int]) -> LogitArray:
+        first = len(self.depths)
+        for parent in parents:
+            self.depths.append(1 if parent == ROOT else self.depths[parent] + 1)
+        return self.logits[self.depths[first:]]
+
+    def rewind(self, length: int) -> None:
+        del self.tokens[length:]
+        self.depths = []
+
+
+HEADS: dict[str, Callable[[Any], Head]] = {"recurrent": Recurrent, "independent": Independent}
