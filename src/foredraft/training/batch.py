@@ -99,7 +99,9 @@ class Batch:
         count = self._config.num_hidden_layers
         self._cache = Cache(layers=[_TextsLayer(self._place, size + 1) for _ in range(count)])
         width = (len(taps) + 1) * self._config.hidden_size
-        self._hidden = torch.zeros(size + 1, 0, width, dtype=torch.float16, device=self._model.device)
+        self._hidden = torch.zeros(
+            size + 1, 0, width, dtype=torch.float16, device=self._model.device
+        )
         self._order = (*taps, count)
         self._taps = Taps(self._model)
         self._taps.add(self._order)

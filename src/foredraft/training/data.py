@@ -1,7 +1,7 @@
 """A person's own data: texts to read, and chats to answer."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,7 @@ def _parsed(line: str, path: Path, number: int) -> Chat | str:
     )
 
 
-def _given(rest: dict[str, Any]) -> str | None:
+def _given(rest: Mapping[Any, Any]) -> str | None:
     return next((rest[k] for k in ("answer", "completion") if isinstance(rest.get(k), str)), None)
 
 
@@ -78,7 +78,7 @@ def _is_message(message: Any) -> bool:
     )
 
 
-def data_jobs(data: list[Chat | str], answering: Answering, own_answers: bool) -> Iterator[Job]:
+def data_jobs(data: Sequence[Chat | str], answering: Answering, own_answers: bool) -> Iterator[Job]:
     """Jobs for all that is new: chats are answered, by the target itself if `own_answers` or where
     no answer was given; texts are read, a piece at a time."""
     for one in data:
@@ -105,7 +105,5 @@ def _pieces(text: str, answering: Answering) -> Iterator[Job]:
     tokens = answering.codec.encode(text)
     for start in range(0, len(tokens), _PIECE):
         piece = tokens[start : start + _PIECE]
-        if len(piece) >= _LEAST and answering.fits(
-            answering.codec.decode(piece), piece[:_BEGUN]
-        ):
+        if len(piece) >= _LEAST and answering.fits(answering.codec.decode(piece), piece[:_BEGUN]):
             yield Job(piece, 0, _BEGUN)
