@@ -137,3 +137,22 @@ def dspark(kind: str = "vanilla", rank: int = 4) -> dict[str, Any]:
         shapes["markov_head.joint_proj.weight"] = (3 * rank, HIDDEN + 2 * rank)
         shapes["markov_head.joint_proj.bias"] = (3 * rank,)
     return dflash() | weights(shapes, seed=1)
+
+
+def peagle(layers: int = 2) -> dict[str, Any]:
+    """The tensors of a P-EAGLE head as AWS names them."""
+    tensors = eagle3()
+    shapes = {"mask_hidden": (1, 1, 3 * HIDDEN)}
+    for layer in range(1, layers):
+        shapes |= layer_shapes(f"layers.{layer}.", HIDDEN, HIDDEN)
+    return tensors | weights(shapes, seed=1)
+
+
+def aws(layers: int = 2, **more: Any) -> dict[str, Any]:
+    """A config of such a head for a target of two layers."""
+    config = llama(num_hidden_layers=layers, draft_vocab_size=DRAFTED) | {
+        "architectures": ["LlamaForCausalLMEagle3"],
+        "ptd_token_id": 30,
+        "eagle_aux_hidden_state_layer_ids": [0, 1, 2],
+    }
+    return config | more

@@ -8,6 +8,11 @@ import numpy as np
 
 from foredraft.core.types import ROOT, FloatArray, LogitArray
 from foredraft.heads.base import Features, Head
+from foredraft.heads.checkpoint import Checkpoint
+from foredraft.heads.dflash_load import dflash_load, dspark_load
+from foredraft.heads.kind import HeadKind
+from foredraft.heads.peagle import peagle_load
+from tests.heads import folders
 
 _WIDTH = 8
 
@@ -113,4 +118,30 @@ class IndependentState:
         self.depths = []
 
 
-HEADS: dict[str, Callable[[Any], Head]] = {"recurrent": Recurrent, "independent": Independent}
+def _loaded(kind: HeadKind, config: dict[str, Any], tensors: dict[str, Any]) -> Any:
+    shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    return Checkpoint(f"tiny {kind}", kind, config, shapes, {}, tensors)
+
+
+def dflash(target: Any) -> Head:
+    return dflash_load(_loaded(HeadKind.DFLASH, folders.z_lab(), folders.dflash()), target)
+
+
+def dspark(target: Any) -> Head:
+    """Its correction is recurrent: what follows a node depends on all nodes above."""
+    config = folders.z_lab(markov_rank=4, markov_head_type="rnn")
+    return dspark_load(_loaded(HeadKind.DSPARK, config, folders.dspark("rnn")), target)
+
+
+def peagle(target: Any) -> Head:
+    """It drafts some of the tokens only."""
+    return peagle_load(_loaded(HeadKind.PEAGLE, folders.aws(), folders.peagle()), target)
+
+
+HEADS: dict[str, Callable[[Any], Head]] = {
+    "recurrent": Recurrent,
+    "independent": Independent,
+    "dflash": dflash,
+    "dspark": dspark,
+    "peagle": peagle,
+}
