@@ -18,7 +18,6 @@ from foredraft.planner.what_if_wording import (
 )
 from foredraft.planner.wording import COLUMNS, cells, ms, shortlist
 
-
 COLOURS = {Verdict.USE: "green", Verdict.DO_NOT: "red", Verdict.MEASURE_LONGER: "yellow"}
 
 

@@ -3,7 +3,7 @@
 import json
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,6 +13,13 @@ from foredraft.core.errors import ForedraftError
 from foredraft.rivals.prompts import read_samples
 
 KINDS = ("eagle3", "medusa", "small")
+_WHY = {
+    "enough": "all that was wanted",
+    "no space": "--space is full",
+    "no time": "--budget is spent",
+    "no more": "all of the data",
+    "stopped": "stopped",
+}
 
 
 def train(
@@ -157,10 +164,9 @@ def train(
         show(made)
 
 
-def _show_gathered(tokens: int, size: int, ended: Any, seconds: float, as_json: bool) -> None:
+def _show_gathered(tokens: int, size: int, ended: str, seconds: float, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"version": 1, "answer_tokens": tokens, "bytes": size, "gathered": ended}))
     else:
-        print(
-            f"{tokens:,} tokens of answers, {size / 1e9:.2f} GB on disk; {ended}, after {seconds:.0f} s."
-        )
+        on_disk = f"{tokens:,} tokens of answers, {size / 1e9:.2f} GB on disk"
+        print(f"{on_disk}; {_WHY[ended]}, after {seconds:.0f} s.")

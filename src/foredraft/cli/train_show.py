@@ -45,11 +45,14 @@ def show(made: Made) -> None:
 
 def _opinion(best: Choice, verdict: Verdict) -> str:
     expected = f"{best.predicted_speedup:.2f}x ({best.low:.2f}x to {best.high:.2f}x)"
-    how = f"with {best.draft_len} tokens drafted a round, α {best.acceptance_rate:.2f} and c {best.cost_ratio:.2f}"
+    said = (
+        f"{expected} over plain decoding with {best.draft_len} tokens drafted a round, "
+        f"α {best.acceptance_rate:.2f} and c {best.cost_ratio:.2f}"
+    )
     match verdict:
         case Verdict.USE:
-            return f"It pays: {expected} over plain decoding {how}."
+            return f"It pays: {said}."
         case Verdict.DO_NOT:
-            return f"It does not pay here: {expected} over plain decoding {how}; learn from more --tokens."
+            return f"It does not pay here: {said}; learn from more --tokens."
         case _:
-            return f"It may pay: {expected} over plain decoding {how}; `foredraft plan` measures longer."
+            return f"It may pay: {said}; measure it longer with `foredraft plan`."
