@@ -46,7 +46,7 @@ def show(made: Made) -> None:
 def _opinion(best: Choice, verdict: Verdict) -> str:
     expected = f"{best.predicted_speedup:.2f}x ({best.low:.2f}x to {best.high:.2f}x)"
     said = (
-        f"{expected} over plain decoding with {best.draft_len} tokens drafted a round, "
+        f"{expected} over plain decoding with γ = {best.draft_len}, "
         f"α {best.acceptance_rate:.2f} and c {best.cost_ratio:.2f}"
     )
     match verdict:

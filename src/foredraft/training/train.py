@@ -27,8 +27,8 @@ from foredraft.training.states import States
 _STATES = "states"
 _GATHERING = 0.5
 """The share of the time after which gathering stops."""
-_JUDGING = 0.05
-_JUDGING_S = (20.0, 180.0)
+_JUDGING = 0.1
+_JUDGING_S = (60.0, 180.0)
 _LEAST_S = 60.0
 _TOKENS = 96
 _THRESHOLD = 1.2
