@@ -5,8 +5,10 @@ from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForCausalLM, DeepseekV3Config, DeepseekV3ForCausalLM
+from transformers import DeepseekV3Config, DeepseekV3ForCausalLM
 
+from foredraft.targets.folder_config import config_of
+from foredraft.targets.folder_model import build
 from foredraft.targets.torch_hf import TorchTarget
 from tests import tiny
 
@@ -43,8 +45,9 @@ def deepseek(modules: int = 1, dense: int = 1, **changes: Any) -> Any:
         max_position_embeddings=512,
         initializer_range=0.3,
         num_nextn_predict_layers=modules,
-        **changes,
     )
+    for name, value in changes.items():
+        setattr(config, name, value)
     return DeepseekV3ForCausalLM(config).eval().requires_grad_(False)
 
 
@@ -71,7 +74,9 @@ def shipped(
             if name.startswith(like)
         }
         enorm, hnorm, joint, norm = _PARTS[layout]
-        shapes |= {f"{before}{part}.weight": (width,) for part in (enorm, hnorm, norm)}
+        bare = getattr(model.config, "chain_hidden_post_norm", None) is False
+        norms = (enorm, hnorm) if bare else (enorm, hnorm, norm)
+        shapes |= {f"{before}{part}.weight": (width,) for part in norms}
         shapes[f"{before}{joint}.weight"] = (width, 2 * width)
         torch.manual_seed(module + 1)
         added |= {name: 0.3 * torch.randn(shape) for name, shape in shapes.items()}
@@ -85,5 +90,5 @@ def shipped(
 
 def opened(folder: Path) -> TorchTarget:
     """The target in a folder, by the folder's name."""
-    model = AutoModelForCausalLM.from_pretrained(folder).eval().requires_grad_(False)
+    model = build(folder, config_of(folder), torch.float32).eval().requires_grad_(False)
     return TorchTarget(model, tiny.Characters(), str(folder))

@@ -193,7 +193,7 @@ def test_what_a_dflash_head_lacks_or_has_too_much(tmp_path):
 )
 def test_settings_of_a_dflash_head_that_do_not_fit(tmp_path, more, words):
     config = folders.z_lab()
-    config = {**config, **config.pop("dflash_config"), **more}
+    config |= config.pop("dflash_config") | more
     assert words in refused(tmp_path / "h", config, folders.dflash())
 
 

@@ -11,33 +11,12 @@ from foredraft.core.types import ROOT
 from foredraft.heads.load import load_head
 from tests import tiny
 from tests.heads import folders
-from tests.heads.folders import HIDDEN, VOCAB
 from tests.heads.reading import features, text_of
 
 TARGET = tiny.target()
 TEXT = text_of(11)
 CONFIG = {"hydra_num_heads": 3, "hydra_num_layers": 2, "grounded_heads": True}
 PLUS = CONFIG | {"hydra_head_arch": "prefix-mlp"}
-
-
-def tensors(plus=False, grounded=True, heads=3, blocks=2):
-    """As the state dictionary of the heads has them; Hydra++ counts its dropouts."""
-    shapes = {}
-    step, out = (2, "1.") if plus else (1, "")
-    for head in range(heads):
-        for block in range(blocks):
-            name = f"hydra_mlp.{head}.{step * block + step - 1}."
-            reads = HIDDEN * (head + 2 if grounded and not block else 1)
-            for part in ("linear", "res_connection")[: 2 if grounded and not block else 1]:
-                shapes[f"{name}{part}.weight"] = (HIDDEN, reads)
-                shapes[f"{name}{part}.bias"] = (HIDDEN,)
-        shapes[f"hydra_lm_head.{head}.{out}weight"] = (VOCAB, HIDDEN)
-        shapes[f"hydra_lm_head.{head}.{out}bias"] = (VOCAB,)
-    if plus:
-        before = "prefix_embeding_layer."
-        shapes |= folders.layer_shapes(f"{before}layers.0.", HIDDEN, HIDDEN)
-        shapes |= {f"{before}norm.weight": (HIDDEN,), f"{before}embed_tokens.weight": (3, 3)}
-    return folders.weights(shapes)
 
 
 def states(found, text, plus, tap=-1):
@@ -83,7 +62,7 @@ def loaded(folder, found, **config):
 @pytest.mark.parametrize("grounded", [True, False])
 @pytest.mark.parametrize("plus", [True, False])
 def test_logits(tmp_path, plus, grounded):
-    found = tensors(plus, grounded)
+    found = folders.hydra(plus, grounded)
     head = loaded(tmp_path / "h", found, **PLUS if plus else {})
     assert (head.name, head.taps, head.reach, head.parallel) == ("hydra", (2,), 3, False)
     state = head.open()
@@ -99,7 +78,7 @@ def test_logits(tmp_path, plus, grounded):
 
 
 def test_another_text(tmp_path):
-    found = tensors(plus=True)
+    found = folders.hydra(plus=True)
     head = loaded(tmp_path / "h", found, **PLUS)
     state, other = head.open(), [*TEXT[:4], 9, 8, 7]
     state.read(features(TARGET, head, TEXT), TEXT)
@@ -110,7 +89,7 @@ def test_another_text(tmp_path):
 
 
 def test_an_earlier_hidden_state_and_a_block_kept_once(tmp_path):
-    found = tensors(blocks=3)
+    found = folders.hydra(blocks=3)
     for name in list(found):
         if ".2.linear" in name:
             found[name] = found[name.replace(".2.linear", ".1.linear")]
@@ -123,13 +102,13 @@ def test_an_earlier_hidden_state_and_a_block_kept_once(tmp_path):
 
 def test_errors(tmp_path):
     with pytest.raises(ForedraftError, match="a Hydra head, has the architecture 'eagle-attn'; fo"):
-        loaded(tmp_path / "a", tensors(), hydra_head_arch="eagle-attn")
+        loaded(tmp_path / "a", folders.hydra(), hydra_head_arch="eagle-attn")
     with pytest.raises(ForedraftError, match=r"no tensor hydra_mlp\.0\.0\.linear\.weight or"):
         loaded(tmp_path / "b", {"0.0.linear.weight": torch.zeros(3)})
-    found = tensors()
+    found = folders.hydra()
     del found["hydra_mlp.1.1.linear.bias"]
     with pytest.raises(ForedraftError, match=r"lacks 1 tensor .* such as hydra_mlp\.1\.1\.linear"):
         loaded(tmp_path / "c", found)
-    found = {name: value[:3] for name, value in tensors().items()}
+    found = {name: value[:3] for name, value in folders.hydra().items()}
     with pytest.raises(ForedraftError, match="trained for a target of hidden size 3, and tiny"):
         loaded(tmp_path / "d", found)

@@ -20,17 +20,6 @@ CONFIG = {"medusa_num_heads": 5, "medusa_num_layers": 1, "base_model_name_or_pat
 OTHER = torch.zeros(3)
 
 
-def tensors(heads=3, blocks=1, rows=VOCAB, before=""):
-    shapes = {}
-    for head in range(heads):
-        for block in range(blocks):
-            shapes[f"{before}{head}.{block}.linear.weight"] = (HIDDEN, HIDDEN)
-            shapes[f"{before}{head}.{block}.linear.bias"] = (HIDDEN,)
-        if rows:
-            shapes[f"{before}{head}.{blocks}.weight"] = (rows, HIDDEN)
-    return folders.weights(shapes)
-
-
 def expected(found, text, blocks=1, before=""):
     """Every depth's logits, from the target's last hidden state as Transformers gives it."""
     out = TARGET.model(torch.tensor([text[:-1]]), output_hidden_states=True)
@@ -51,7 +40,7 @@ def loaded(folder, found, **config):
 
 @pytest.mark.parametrize(("before", "blocks"), [("", 1), ("medusa_head.", 1), ("", 2)])
 def test_logits(tmp_path, before, blocks):
-    found = tensors(blocks=blocks, before=before)
+    found = folders.medusa(blocks=blocks, before=before)
     base = {"lm_head.weight": torch.zeros(VOCAB, HIDDEN), "model.layers.0.mlp.x.weight": OTHER}
     head = loaded(tmp_path / "m", found | (base if before else {}))
     assert (head.name, head.taps, head.reach, head.parallel) == ("medusa", (2,), 3, True)
@@ -67,12 +56,12 @@ def test_logits(tmp_path, before, blocks):
 
 
 def test_a_text_that_goes_on_and_back(tmp_path):
-    found = tensors()
+    found = folders.medusa()
     head = loaded(tmp_path / "m", found)
     state = head.open()
     state.read(features(TARGET, head, TEXT), TEXT)
     state.grow([1], [ROOT])
-    for text in (TEXT + [5, 6], [*TEXT[:4], 9, 9]):
+    for text in ([*TEXT, 5, 6], [*TEXT[:4], 9, 9]):
         state.rewind(4)
         logits = state.read(features(TARGET, head, text), text)
         np.testing.assert_allclose(logits, expected(found, text)[0], atol=1e-5)
@@ -81,7 +70,7 @@ def test_a_text_that_goes_on_and_back(tmp_path):
 
 def test_rows_that_the_target_does_not_have_and_the_other_way_round(tmp_path):
     for rows in (VOCAB + 8, VOCAB - 8):
-        found = tensors(rows=rows)
+        found = folders.medusa(rows=rows)
         head = loaded(tmp_path / str(rows), found)
         logits = head.open().read(features(TARGET, head, TEXT), TEXT)
         both = min(rows, VOCAB)
@@ -91,14 +80,14 @@ def test_rows_that_the_target_does_not_have_and_the_other_way_round(tmp_path):
 
 
 def test_heads_without_an_output_matrix_use_the_targets(tmp_path):
-    found = tensors(rows=0)
+    found = folders.medusa(rows=0)
     head = loaded(tmp_path / "m", found)
     logits = head.open().read(features(TARGET, head, TEXT), TEXT)
     np.testing.assert_allclose(logits, expected(found, TEXT)[0], atol=1e-5)
 
 
 def test_a_block_that_is_run_twice_may_be_kept_once(tmp_path):
-    found = tensors(blocks=2)
+    found = folders.medusa(blocks=2)
     for name in list(found):
         if ".1.linear." in name:
             found[name] = found[name.replace(".1.linear.", ".0.linear.")]
@@ -109,7 +98,7 @@ def test_a_block_that_is_run_twice_may_be_kept_once(tmp_path):
 
 
 def test_errors(tmp_path):
-    found = tensors()
+    found = folders.medusa()
     del found["1.0.linear.bias"]
     with pytest.raises(ForedraftError, match=r"lacks 1 tensor .* such as 1\.0\.linear\.bias"):
         loaded(tmp_path / "a", found)
@@ -117,7 +106,7 @@ def test_errors(tmp_path):
         loaded(tmp_path / "b", {"blocks.0.layers.0.weight": OTHER})
     with pytest.raises(ForedraftError, match=r"a target of hidden size 3, and tiny-llama has 32"):
         loaded(tmp_path / "c", {"0.0.linear.weight": torch.zeros(3, 3)})
-    found = tensors()
+    found = folders.medusa()
     found["2.1.weight"] = torch.zeros(4, HIDDEN)
     with pytest.raises(ForedraftError, match=r"tensor 2\.1\.weight of shape 4 × 32, where"):
         loaded(tmp_path / "d", found)
