@@ -23,14 +23,15 @@ from foredraft.core.errors import ForedraftError
 from foredraft.engine.load import models
 from foredraft.targets.engines import Placement
 from foredraft.targets.weights import load
+from foredraft.training.loop import Course, train
+from foredraft.training.small import SmallTrainee, build, coordinates
 from report import RESULTS, publish
 from sizing.answers import read
 from sizing.gather import gather
-from sizing.lessons import Lessons
+from sizing.lessons import Answers
 from sizing.measure import Ledger, measure
 from sizing.show import draw, tables, written
-from sizing.tiny import SIZES, build, coordinates, parameters, save, trained
-from sizing.train import train
+from sizing.tiny import SIZES, name_of, parameters, save, trained
 
 ROOT = Path(__file__).parent.parent
 NAME = "sizes"
@@ -49,7 +50,7 @@ def training(options: argparse.Namespace) -> None:
     answers = read(options.work / "answers.jsonl")
     if not answers:
         raise ForedraftError(f"{options.work} has no answers to train on; run `gather` first.")
-    lacking = [size for size in SIZES if not (options.work / size.name).exists()]
+    lacking = [size for size in SIZES if not (options.work / name_of(size)).exists()]
     if not lacking:
         print("Every draft is there.")
         return
@@ -60,22 +61,27 @@ def training(options: argparse.Namespace) -> None:
         del loaded
         bar("Finding the embedding's axes", 0, 1)
         found = coordinates(embedding, max(size.width for size in lacking))
-        lessons = Lessons(answers, len(embedding))
+        lessons = Answers(answers)
         for size in lacking:
             model = build(size, found[:, : size.width], tokenizer.eos_ids)
+            trainee = SmallTrainee(model, lessons.used)
             begun = time.perf_counter()
-            agreement = train(model, lessons, options.epochs, bar)
+            checkpoint = options.work / f".{name_of(size)}.pt"
+            alphas = train(trainee, lessons, Course(options.epochs, batch=512), checkpoint, bar)
+            trainee.finish()
+            checkpoint.unlink()
+            agreement = [alpha.greedy[0] for alpha in alphas]
             told = {
                 "tokens": sum(len(one.output) for one in answers),
                 "seconds": round(time.perf_counter() - begun),
                 "agreement": [round(share, 4) for share in agreement],
             }
-            save(model, tokenizer, told, options.work / size.name)
-            print(f"{size.name}: {max(agreement):.1%} of its likeliest tokens were right")
+            save(model, tokenizer, told, options.work / name_of(size))
+            print(f"{name_of(size)}: {max(agreement):.1%} of its likeliest tokens were right")
 
 
 def measuring(options: argparse.Namespace) -> None:
-    tiny = {size.name: options.work / size.name for size in SIZES}
+    tiny = {name_of(size): options.work / name_of(size) for size in SIZES}
     if lacking := [name for name, folder in tiny.items() if not folder.exists()]:
         raise ForedraftError(f"{options.work} has no draft {lacking[0]}; run `train` first.")
     names = [*map(str, tiny.values()), options.draft]

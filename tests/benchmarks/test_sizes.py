@@ -13,14 +13,15 @@ import sizing.measure
 from foredraft.drafters.model import ModelDrafter
 from foredraft.targets.tokenizer import Tokenizer
 from foredraft.targets.torch_hf import load_target
+from foredraft.training.loop import Course, train
+from foredraft.training.small import Size, SmallTrainee, build, coordinates
 from sizes import main
 from sizing.answers import SAMPLES, Written, keep, read, write
-from sizing.lessons import Lessons
+from sizing.lessons import Answers
 from sizing.measure import COMMON, Ledger, measure
 from sizing.notes import LANGUAGES, Note, held_out, training
 from sizing.show import draw, tables, written
-from sizing.tiny import Size, build, coordinates, parameters, save, trained
-from sizing.train import _hidden, train
+from sizing.tiny import parameters, save, trained
 from tests.targets import tiny_gguf
 from tests.tiny import VOCAB, model, target
 
@@ -76,39 +77,21 @@ def test_kept_answers_come_back(tmp_path: Path) -> None:
     assert read(tmp_path / "kept") == answers(2)
 
 
-def test_a_prompt_read_once_gives_each_answer_what_it_would_alone() -> None:
-    """The answers to a prompt do not see each other, nor the padding."""
-    taught = answers(7)
-    lessons = Lessons(taught, VOCAB)
-    one = model("llama", vocab_size=VOCAB, tie_word_embeddings=True)
-    rows = one.get_input_embeddings().weight[lessons.used]
-    (batch,) = lessons.judged()
-    hidden = _hidden(one, rows, batch)
-    alone = []
-    for answer in taught[:2]:
-        seen = one.model(torch.tensor([answer.prompt + answer.output])).last_hidden_state[0]
-        alone.append(seen[len(answer.prompt) - 1 : -1])
-    assert torch.allclose(hidden, torch.cat(alone), atol=1e-5)
-    assert lessons.used[batch.labels].tolist() == taught[0].output + taught[1].output
-    padded = lessons.taught(0)[0]
-    assert torch.isfinite(_hidden(one, rows, padded)).all()
-
-
 def test_a_tiny_draft_learns_and_loads_as_a_folder(tmp_path: Path) -> None:
     torch.manual_seed(0)
     tokenizer = Tokenizer(
         PreTrainedTokenizerFast(tokenizer_object=tiny_gguf.tokenizer(), eos_token="<|im_end|>"), [7]
     )
     vocab = tokenizer.vocab_size + 5  # rows of padding
-    lessons = Lessons(answers(), vocab)
+    lessons = Answers(answers())
     one = build(Size(32, 1), coordinates(torch.randn(vocab, 48), 32), tokenizer.eos_ids)
-    before = one.get_input_embeddings().weight.clone()
-    agreement = train(one, lessons, 2, QUIET)
+    trainee = SmallTrainee(one, lessons.used)
+    alphas = train(trainee, lessons, Course(2, batch=16), tmp_path / "run.pt", QUIET)
+    trainee.finish()
+    agreement = [alpha.greedy[0] for alpha in alphas]
     assert max(agreement) > 0.8
-    after = one.get_input_embeddings().weight
-    assert torch.equal(before[lessons.others], after[lessons.others])
     save(one, tokenizer, {"agreement": agreement}, tmp_path / "draft")
-    assert [path.name for path in tmp_path.iterdir()] == ["draft"]
+    assert {path.name for path in tmp_path.iterdir()} == {"draft", "run.pt"}
     loaded = load_target(str(tmp_path / "draft"), "float32", "cpu")
     assert loaded.tokenizer.same_as(tokenizer) is None
     assert loaded.tokenizer.eos_ids == tokenizer.eos_ids

@@ -22,6 +22,7 @@ from foredraft.cli import (
     run,
     serve,
     simulate,
+    train,
     verify,
     watch,
 )
@@ -44,6 +45,7 @@ app.command()(watch.watch)
 app.command()(export.export)
 app.command("lint-config", context_settings=lint_config.REST)(lint_config.lint_config)
 app.command()(verify.verify)
+app.command()(train.train)
 app.add_typer(simulate.app, name="simulate")
 
 

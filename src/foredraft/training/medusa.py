@@ -1,0 +1,77 @@
+"""Medusa heads: each tells one of the coming tokens from the target's last hidden state alone."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy, silu
+
+from foredraft.training.alpha import Alpha, Drafted, alpha
+from foredraft.training.publish import publish_medusa
+from foredraft.training.states import Example
+from foredraft.training.teacher import Teacher
+
+_RATE = 1e-3
+_DECAY = 0.8
+
+
+class MedusaHead(nn.Module):
+    """One residual block, which begins as none, and output rows, which begin as the target's."""
+
+    def __init__(self, rows: torch.Tensor) -> None:
+        super().__init__()
+        self.linear = nn.Linear(rows.shape[1], rows.shape[1])
+        nn.init.zeros_(self.linear.weight)
+        nn.init.zeros_(self.linear.bias)
+        self.rows = nn.Parameter(rows.clone())
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Hidden states [n, H] → logits of the rows."""
+        logits: torch.Tensor = (hidden + silu(self.linear(hidden))) @ self.rows.T
+        return logits
+
+
+class MedusaTrainee:
+    """Head i learns the law of the token 2 + i places on, over the tokens `ids` that occur; the
+    output rows of the others stay the target's."""
+
+    def __init__(self, teacher: Teacher, ids: torch.Tensor, heads: int) -> None:
+        self._rows = teacher.rows(ids)
+        self.network = nn.ModuleList(MedusaHead(self._rows) for _ in range(heads))
+        self.rate = _RATE
+        self._teacher, self._ids = teacher, ids
+
+    def loss(self, examples: Sequence[Example]) -> torch.Tensor:
+        last = [self._last(one) for one in examples]
+        losses = []
+        for i, head in enumerate(self.network):
+            hidden = torch.cat([states[: -1 - i] for states in last])
+            with torch.no_grad():
+                wanted = torch.cat([states[1 + i :] for states in last]) @ self._rows.T
+            losses.append(_DECAY**i * cross_entropy(head(hidden), wanted.softmax(1)))
+        return torch.stack(losses).sum()
+
+    @torch.no_grad()
+    def judge(self, examples: Sequence[Example]) -> Alpha:
+        return alpha(map(self._drafted, examples), len(self.network))
+
+    def publish(self, folder: Path) -> None:
+        heads = [(head.linear, head.rows) for head in self.network]
+        publish_medusa(heads, self._ids, self._teacher, folder)
+
+    def _last(self, example: Example) -> torch.Tensor:
+        """The hidden states that drafts of the answer start from, and those after them."""
+        begin = max(0, example.answer_from - 2)
+        return example.hidden[begin:, -self._rows.shape[1] :].float()
+
+    def _drafted(self, example: Example) -> list[Drafted]:
+        hidden = self._last(example)
+        p = self._teacher.law(example)[:-1]
+        tokens = example.tokens[-len(p) :]
+        steps = []
+        for i, head in enumerate(self.network):
+            q = torch.zeros_like(p[i:])
+            q[:, self._ids] = head(hidden[: len(q)]).softmax(1)
+            steps.append(Drafted.of(p[i:], q, tokens[i:]))
+        return steps

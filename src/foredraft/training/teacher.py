@@ -1,0 +1,49 @@
+"""What a draft learns from: its target's matrices, and its laws at texts that it has read."""
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from foredraft.training.states import Example
+
+_AT_ONCE = 256
+
+
+def weight_of(linear: Any) -> torch.Tensor:
+    """The float32 weight [out, in] of a linear layer, in whatever form it is kept.
+
+    A packed layer tells it by what it makes of unit vectors.
+    """
+    if isinstance(linear, nn.Linear):
+        return linear.weight.detach().float()
+    bias = 0 if linear.bias is None else linear.bias
+    units = torch.eye(linear.in_features).split(_AT_ONCE)
+    return torch.cat([linear(unit) - bias for unit in units]).T
+
+
+class Teacher:
+    """A TorchTarget whose hidden states after the last norm are the last part of an example's."""
+
+    def __init__(self, target: Any) -> None:
+        self.model, self.tokenizer, self.name = target.model, target.tokenizer, target.name
+        self.config = target.model.config.get_text_config(decoder=True)
+        self.embedding: torch.Tensor = target.model.get_input_embeddings().weight.detach()
+        self.output: Any = target.model.get_output_embeddings()
+
+    def embed(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.embedding[ids].float()
+
+    def rows(self, ids: torch.Tensor) -> torch.Tensor:
+        """The output matrix's rows of some tokens [n, H]."""
+        if isinstance(self.output, nn.Linear):
+            return self.output.weight.detach()[ids].float()
+        units = torch.eye(self.config.hidden_size).split(_AT_ONCE)
+        return torch.cat([self.output(unit)[:, ids] for unit in units]).T.contiguous()
+
+    @torch.no_grad()
+    def law(self, example: Example) -> torch.Tensor:
+        """p of each answer token [n, V], and of what would come after the last."""
+        last = example.hidden[max(0, example.answer_from - 1) :, -self.config.hidden_size :]
+        p: torch.Tensor = self.output(last.to(self.embedding.dtype)).float().softmax(-1)
+        return p
