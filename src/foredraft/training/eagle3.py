@@ -10,7 +10,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import DynamicCache
 
 from foredraft.heads.eagle3 import Eagle3
-from foredraft.heads.layers import Pass, rotary
+from foredraft.heads.layers import Pass
 from foredraft.training.alpha import Alpha, Drafted, alpha
 from foredraft.training.publish import publish_eagle3
 from foredraft.training.start import fresh
@@ -75,7 +75,7 @@ class Eagle3Trainee:
         self.rate = _RATE
         self._teacher, self._taps, self._ids, self._steps = teacher, taps, ids, steps
         self._rows = teacher.rows(ids)
-        self._rotary = rotary(network.config, network.device)
+        self._rotary = network.rotary()
 
     def loss(self, examples: Sequence[Example]) -> torch.Tensor:
         begin = max(0, min(one.answer_from for one in examples) - 2)
