@@ -7,6 +7,8 @@ import torch
 from transformers import (
     Gemma3ForCausalLM,
     Gemma3TextConfig,
+    Gemma4ForCausalLM,
+    Gemma4TextConfig,
     LlamaConfig,
     LlamaForCausalLM,
     MistralConfig,
@@ -81,6 +83,12 @@ def model(kind: str = "llama", seed: int = 0, **changes: Any) -> Any:
         config = Gemma3TextConfig(**shape, sliding_window=8, head_dim=8, layer_types=None)
         config.layer_types = ["sliding_attention", "full_attention"]
         built = Gemma3ForCausalLM(config)
+    elif kind == "gemma4":  # its last two layers read the keys and values of the two before
+        heads = {"head_dim": 8, "global_head_dim": 16, "sliding_window": 8}
+        layers = ["sliding_attention", "full_attention"] * 3
+        size = shape | {"num_hidden_layers": len(layers), "vocab_size_per_layer_input": VOCAB}
+        size = {"num_kv_shared_layers": 2, "hidden_size_per_layer_input": 4} | size
+        built = Gemma4ForCausalLM(Gemma4TextConfig(**heads, **size, layer_types=layers))
     else:
         built = Qwen3NextForCausalLM(
             Qwen3NextConfig(

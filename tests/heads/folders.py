@@ -23,11 +23,13 @@ def write(folder: Path, config: Mapping[str, Any], tensors: Mapping[str, torch.T
     return folder
 
 
-def weights(shapes: Mapping[str, tuple[int, ...]], seed: int = 0) -> dict[str, torch.Tensor]:
+def weights(
+    shapes: Mapping[str, tuple[int, ...]], seed: int = 0, spread: float = 0.3
+) -> dict[str, torch.Tensor]:
     """Random tensors; norms lie around one."""
     torch.manual_seed(seed)
     return {
-        name: torch.randn(shape) * 0.3 + (1.0 if "norm" in name else 0.0)
+        name: torch.randn(shape) * spread + (1.0 if "norm" in name else 0.0)
         for name, shape in shapes.items()
     }
 
@@ -88,7 +90,7 @@ def eagle(layers: int = 1, bias: bool = True) -> dict[str, Any]:
     for layer in range(layers):
         shapes |= layer_shapes(f"layers.{layer}.", HIDDEN, HIDDEN)
     del shapes["layers.0.input_layernorm.weight"]
-    return weights(shapes)
+    return weights(shapes, spread=0.1)  # its output goes to the target's matrix as it is
 
 
 BLOCK = 6
@@ -137,3 +139,70 @@ def dspark(kind: str = "vanilla", rank: int = 4) -> dict[str, Any]:
         shapes["markov_head.joint_proj.weight"] = (3 * rank, HIDDEN + 2 * rank)
         shapes["markov_head.joint_proj.bias"] = (3 * rank,)
     return dflash() | weights(shapes, seed=1)
+
+
+def peagle(layers: int = 2) -> dict[str, Any]:
+    """The tensors of a P-EAGLE head as AWS names them."""
+    tensors = eagle3()
+    shapes = {"mask_hidden": (1, 1, 3 * HIDDEN)}
+    for layer in range(1, layers):
+        shapes |= layer_shapes(f"layers.{layer}.", HIDDEN, HIDDEN)
+    return tensors | weights(shapes, seed=1)
+
+
+def aws(layers: int = 2, **more: Any) -> dict[str, Any]:
+    """A config of such a head for a target of two layers."""
+    config = llama(num_hidden_layers=layers, draft_vocab_size=DRAFTED) | {
+        "architectures": ["LlamaForCausalLMEagle3"],
+        "ptd_token_id": 30,
+        "eagle_aux_hidden_state_layer_ids": [0, 1, 2],
+    }
+    return config | more
+
+
+def medusa(
+    heads: int = 3, blocks: int = 1, rows: int = VOCAB, before: str = ""
+) -> dict[str, torch.Tensor]:
+    """The tensors of Medusa heads; without output matrices if `rows` is 0."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for head in range(heads):
+        for block in range(blocks):
+            shapes[f"{before}{head}.{block}.linear.weight"] = (HIDDEN, HIDDEN)
+            shapes[f"{before}{head}.{block}.linear.bias"] = (HIDDEN,)
+        if rows:
+            shapes[f"{before}{head}.{blocks}.weight"] = (rows, HIDDEN)
+    return weights(shapes)
+
+
+def hydra(
+    plus: bool = False, grounded: bool = True, heads: int = 3, blocks: int = 2
+) -> dict[str, torch.Tensor]:
+    """The tensors of Hydra heads, or those of Hydra++, whose names also count its dropouts."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    step, out = (2, "1.") if plus else (1, "")
+    for head in range(heads):
+        for block in range(blocks):
+            name = f"hydra_mlp.{head}.{step * block + step - 1}."
+            condenses = grounded and not block
+            reads = HIDDEN * (head + 2 if condenses else 1)
+            for part in ("linear", "res_connection")[: 2 if condenses else 1]:
+                shapes[f"{name}{part}.weight"] = (HIDDEN, reads)
+                shapes[f"{name}{part}.bias"] = (HIDDEN,)
+        shapes[f"hydra_lm_head.{head}.{out}weight"] = (VOCAB, HIDDEN)
+        shapes[f"hydra_lm_head.{head}.{out}bias"] = (VOCAB,)
+    if plus:
+        before = "prefix_embeding_layer."
+        shapes |= layer_shapes(f"{before}layers.0.", HIDDEN, HIDDEN)
+        shapes |= {f"{before}norm.weight": (HIDDEN,), f"{before}embed_tokens.weight": (3, 3)}
+    return weights(shapes)
+
+
+def mtp(modules: int) -> dict[str, torch.Tensor]:
+    """Modules for a target of two Llama layers, in the layout of DeepSeek."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for module in range(modules):
+        before = f"model.layers.{2 + module}."
+        shapes |= layer_shapes(before, HIDDEN, HIDDEN)
+        shapes |= {f"{before}{name}norm.weight": (HIDDEN,) for name in ("e", "h", "shared_head.")}
+        shapes[f"{before}eh_proj.weight"] = (HIDDEN, 2 * HIDDEN)
+    return weights(shapes)

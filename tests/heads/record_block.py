@@ -1,18 +1,9 @@
-"""Records what `speculators` (0.9.0) computes for heads that draft a block at once.
-
-    python -m tests.heads.record_block
-
-writes tests/heads/recorded/NAME/: the checkpoint as the package saves it, and expected.safetensors
-with a text, the target's hidden states and what the head says after some of the text's beginnings.
-Needs the package; the tests do not.
-"""
+"""Adds heads that draft a block to those of record.py: python -m tests.heads.record_block"""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
 from speculators.config import SpeculatorsConfig, VerifierConfig
 from speculators.models.dflash import DFlashDraftModel, DFlashSpeculatorConfig
 from speculators.models.dspark import DSparkDraftModel, DSparkSpeculatorConfig
@@ -21,20 +12,12 @@ from speculators.models.peagle import core as peagle
 from speculators.proposals.greedy import GreedyTokenProposalConfig
 from transformers import LlamaConfig, Qwen3Config
 
-FOLDER = Path(__file__).parent / "recorded"
-VOCAB, SIZE, LENGTH, MASK, DRAFTED, BLOCK = 40, 16, 24, 39, 20, 4
+from tests.heads.record import DRAFTED, HIDDEN, LAYER, VOCAB, keep, seeded
+
+LENGTH, MASK, BLOCK = 24, 39, 4
 ENDS = (1, 4, 8, 13, 10, 11, 20)
 """The lengths of the texts a head is asked about, in this order: some go back."""
-SHAPE = {
-    "vocab_size": VOCAB,
-    "hidden_size": SIZE,
-    "intermediate_size": 24,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "head_dim": 8,
-    "max_position_embeddings": 128,
-}
+SHAPE = LAYER | {"num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
 WINDOW = {
     "use_sliding_window": True,
     "sliding_window": 6,
@@ -43,7 +26,7 @@ WINDOW = {
 
 
 def model_of(kind: type, config: type, algorithm: str, layers: Any, **settings: Any) -> Any:
-    """A random model of the package, its norms around one."""
+    """A random model of the package."""
     layers._attn_implementation = "eager"
     tokens = BLOCK if settings.get("sample_from_anchor", algorithm != "dflash") else BLOCK - 1
     drafting = SpeculatorsConfig(
@@ -54,9 +37,7 @@ def model_of(kind: type, config: type, algorithm: str, layers: Any, **settings: 
     )
     settings = {"draft_vocab_size": VOCAB, "mask_token_id": MASK} | settings
     model = kind(config(transformer_layer_config=layers, speculators_config=drafting, **settings))
-    model = model.eval().requires_grad_(False)
-    for name, weight in model.named_parameters():
-        weight.copy_(0.3 * torch.randn_like(weight) + ("norm" in name))
+    model = seeded(model).requires_grad_(False)
     if settings["draft_vocab_size"] < VOCAB:
         drafted = torch.randperm(VOCAB)[:DRAFTED].sort().values
         t2d = torch.isin(torch.arange(VOCAB), drafted)
@@ -73,7 +54,7 @@ def block(model: Any, tokens: torch.Tensor, hidden: torch.Tensor, end: int) -> t
         hidden[None],
         tokens[None],
         anchors,
-        torch.zeros(1, LENGTH, SIZE),
+        torch.zeros(1, LENGTH, HIDDEN),
         torch.zeros(1, LENGTH, dtype=torch.long),
         max_anchors=1,
     )
@@ -102,33 +83,29 @@ def parallel(model: Any, tokens: torch.Tensor, hidden: torch.Tensor, end: int) -
         hidden[None, : rows + BLOCK],
         tokens[None, 1 : rows + BLOCK + 1],
         torch.zeros(1, rows + BLOCK, dtype=torch.long),
-        verifier_last_hidden_states=torch.zeros(1, rows + BLOCK, SIZE),
+        verifier_last_hidden_states=torch.zeros(1, rows + BLOCK, HIDDEN),
         num_depths=BLOCK,
     )
     return seen["logits"][0, -BLOCK:]
 
 
 def record(name: str, model: Any, taps: int, says: Callable[..., torch.Tensor]) -> None:
-    tokens, hidden = torch.randint(VOCAB - 1, (LENGTH,)), torch.randn(LENGTH, taps * SIZE)
-    folder = FOLDER / name
-    model.save_pretrained(folder)
-    for copied in folder.glob("*.py"):  # the package adds its own source
-        copied.unlink()
+    tokens, hidden = torch.randint(VOCAB - 1, (LENGTH,)), torch.randn(LENGTH, taps * HIDDEN)
     rows = torch.arange(model.draft_vocab_size)
-    expected = {
-        "tokens": tokens,
-        "hidden": hidden,
-        "ends": torch.tensor(ENDS),
-        "logits": torch.stack([says(model, tokens, hidden, end) for end in ENDS]),
-        "ids": rows if model.d2t is None else rows + model.d2t,
-        "embeddings": model.embed_tokens.weight,
-        "output": model.lm_head.weight,
-    }
-    save_file({key: value.contiguous() for key, value in expected.items()}, folder / "expected.st")
+    keep(
+        name,
+        model,
+        tokens=tokens,
+        hidden=hidden,
+        ends=torch.tensor(ENDS),
+        logits=torch.stack([says(model, tokens, hidden, end) for end in ENDS]),
+        ids=rows if model.d2t is None else rows + model.d2t,
+        embeddings=model.embed_tokens.weight,
+        output=model.lm_head.weight,
+    )
 
 
 def main() -> None:
-    torch.manual_seed(0)
     dflash = (DFlashDraftModel, DFlashSpeculatorConfig, "dflash")
     dspark = (DSparkDraftModel, DSparkSpeculatorConfig, "dspark")
     two = {"block_size": BLOCK, "aux_hidden_state_layer_ids": [1, 3]}
@@ -151,12 +128,12 @@ def main() -> None:
         record(name, model_of(*kind, Qwen3Config(**SHAPE, **layers), **two, **settings), 2, block)
     three = {"eagle_aux_hidden_state_layer_ids": [1, 2, 3]}
     eagle = (PEagleDraftModel, PEagleSpeculatorConfig, "peagle")
-    for name, layers, settings in (
+    for name, inner, settings in (
         ("peagle", LlamaConfig(**SHAPE), small | {"norm_before_residual": True}),
         ("peagle-norms", LlamaConfig(**SHAPE), {"fc_norm": True, "norm_output": True}),
         ("peagle-window", Qwen3Config(**SHAPE, **WINDOW), {"norm_before_fc": True}),
     ):
-        record(name, model_of(*eagle, layers, **three, **settings), 3, parallel)
+        record(name, model_of(*eagle, inner, **three, **settings), 3, parallel)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Heads that draft a block at once: the same logits as other implementations give."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,10 +10,10 @@ from safetensors.torch import load_file
 from foredraft.core.types import ROOT
 from foredraft.heads.load import load_head
 from tests import tiny
+from tests.heads.record import RECORDED
 
-FOLDER = Path(__file__).parent / "recorded"
-RECORDED = sorted(
-    path.name for kind in ("dflash*", "dspark*", "peagle*") for path in FOLDER.glob(kind)
+CASES = sorted(
+    path.name for kind in ("dflash*", "dspark*", "peagle*") for path in RECORDED.glob(kind)
 )
 
 
@@ -48,10 +47,10 @@ def chain(state, features, text, after):
     return np.stack(rows)
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@pytest.mark.parametrize("name", CASES)
 def test_the_same_logits_as_speculators(name):
-    folder = FOLDER / name
-    expected = load_file(folder / "expected.st")
+    folder = RECORDED / name
+    expected = load_file(folder / "recorded.st")
     head = load_head(str(folder), target_with(expected))
     tokens, features = expected["tokens"].tolist(), Told(expected["hidden"])
     state = head.open()

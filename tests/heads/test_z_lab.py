@@ -104,9 +104,9 @@ def test_the_same_logits_as_computed_plainly(tmp_path, ids, layers, sees):
 
 
 @pytest.mark.parametrize("window", [None, 5])
-def test_the_same_hidden_states_as_transformers(tmp_path, window):
+def test_transformers_own_checkpoints_give_its_own_hidden_states(tmp_path, window):
+    target = tiny.target()
     kind = "full_attention" if window is None else "sliding_attention"
-    target, tensors = tiny.target(), folders.dflash()
     config = MuseGlimmerAssistantConfig(
         hidden_size=folders.HIDDEN,
         intermediate_size=folders.WIDE,
@@ -114,34 +114,28 @@ def test_the_same_hidden_states_as_transformers(tmp_path, window):
         num_attention_heads=4,
         num_key_value_heads=2,
         head_dim=8,
-        rms_norm_eps=1e-5,
         rope_parameters={"rope_type": "default", "rope_theta": 10000.0},
         layer_types=[kind] * 2,
         sliding_window=window or 100,
+        block_size=folders.BLOCK,
+        mask_token_id=30,
         target_layer_ids=[0, 1],
     )
+    torch.manual_seed(0)
     model = MuseGlimmerAssistantModel(config).eval().requires_grad_(False)
-    named = {"fc.": "encoder.fc.", "hidden_norm.": "encoder.output_norm_enc."}
-    model.load_state_dict(
-        {
-            next(
-                (new + key[len(old) :] for old, new in named.items() if key.startswith(old)), key
-            ): t
-            for key, t in tensors.items()
-        }
-    )
-    # There a window has one place more on each side than Transformers' causal ones.
-    more = {"layer_types": [kind] * 2, "is_causal": False, "use_sliding_window": True}
-    more |= {} if window is None else {"sliding_window": window + 1}
-    head = load_head(str(folders.write(tmp_path / "h", folders.z_lab(**more), tensors)), target)
-    hidden = torch.randn(30, 2 * folders.HIDDEN)
+    for name, weight in model.named_parameters():
+        weight.copy_(0.3 * torch.randn_like(weight) + ("norm" in name))
+    model.save_pretrained(tmp_path)
+    head = load_head(str(tmp_path), target)
+    assert (head.name, head.taps) == ("dflash", (1, 2))
+    hidden = torch.randn(20, 2 * folders.HIDDEN)
     got = chain(head.open(), Told(hidden), TEXT[:21], [1] * (head.reach - 1))
     cache = DFlashCache(config=config)
     cache.set_previous_accepted_tokens(20)
     rows = torch.tensor([[TEXT[20], *[30] * (folders.BLOCK - 1)]])
     out = model(
         noise_embeds=target.model.get_input_embeddings()(rows),
-        context_hidden_states=hidden[None, :20],
+        context_hidden_states=hidden[None],
         cache=cache,
     )
     want = target.model.lm_head(out.last_hidden_state[0])

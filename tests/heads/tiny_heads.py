@@ -2,12 +2,23 @@
 and tests/drafters/test_head.py."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from foredraft.core.types import ROOT, FloatArray, LogitArray
 from foredraft.heads.base import Features, Head
+from foredraft.heads.checkpoint import Checkpoint
+from foredraft.heads.dflash_load import dflash_load, dspark_load
+from foredraft.heads.eagle import eagle_load
+from foredraft.heads.eagle3_load import eagle3_load
+from foredraft.heads.hydra import hydra_load
+from foredraft.heads.kind import HeadKind
+from foredraft.heads.medusa import medusa_load
+from foredraft.heads.mtp import mtp_load
+from foredraft.heads.peagle import peagle_load
+from tests.heads import folders
 
 _WIDTH = 8
 
@@ -113,4 +124,67 @@ class IndependentState:
         self.depths = []
 
 
-HEADS: dict[str, Callable[[Any], Head]] = {"recurrent": Recurrent, "independent": Independent}
+def _loaded(kind: HeadKind, config: dict[str, Any], tensors: dict[str, Any]) -> Any:
+    shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    return Checkpoint(f"tiny {kind}", Path(), kind, config, shapes, {}, tensors)
+
+
+def eagle(target: Any) -> Head:
+    return eagle_load(_loaded(HeadKind.EAGLE, folders.llama(), folders.eagle()), target)
+
+
+def eagle3(target: Any) -> Head:
+    """It drafts some of the tokens only."""
+    ids = [0, 1, target.model.config.num_hidden_layers]
+    config = folders.llama(draft_vocab_size=folders.DRAFTED, eagle_aux_hidden_state_layer_ids=ids)
+    return eagle3_load(_loaded(HeadKind.EAGLE3, config, folders.eagle3()), target)
+
+
+def dflash(target: Any) -> Head:
+    return dflash_load(_loaded(HeadKind.DFLASH, folders.z_lab(), folders.dflash()), target)
+
+
+def dspark(target: Any) -> Head:
+    """Its correction is recurrent: what follows a node depends on all nodes above."""
+    config = folders.z_lab(markov_rank=4, markov_head_type="rnn")
+    return dspark_load(_loaded(HeadKind.DSPARK, config, folders.dspark("rnn")), target)
+
+
+def peagle(target: Any) -> Head:
+    """It drafts some of the tokens only."""
+    return peagle_load(_loaded(HeadKind.PEAGLE, folders.aws(), folders.peagle()), target)
+
+
+def medusa(target: Any) -> Head:
+    return medusa_load(_loaded(HeadKind.MEDUSA, {}, folders.medusa(heads=4)), target)
+
+
+def hydra(target: Any) -> Head:
+    """Hydra++: it also reads the whole text."""
+    config = {"hydra_head_arch": "prefix-mlp"}
+    return hydra_load(_loaded(HeadKind.HYDRA, config, folders.hydra(plus=True, heads=4)), target)
+
+
+def mtp(target: Any) -> Head:
+    """One module, which reads its own output."""
+    return mtp_load(_loaded(HeadKind.MTP, {}, folders.mtp(1)), target)
+
+
+def mtp_stack(target: Any) -> Head:
+    """A module for each depth."""
+    return mtp_load(_loaded(HeadKind.MTP, {}, folders.mtp(4)), target)
+
+
+HEADS: dict[str, Callable[[Any], Head]] = {
+    "recurrent": Recurrent,
+    "independent": Independent,
+    "eagle": eagle,
+    "eagle3": eagle3,
+    "dflash": dflash,
+    "dspark": dspark,
+    "peagle": peagle,
+    "medusa": medusa,
+    "hydra": hydra,
+    "mtp": mtp,
+    "mtp_stack": mtp_stack,
+}

@@ -12,7 +12,7 @@ from foredraft.drafters.suffix import SuffixDrafter
 from foredraft.engine.generator import Generator
 from foredraft.engine.replay import Pass
 from foredraft.engine.request import Request
-from foredraft.planner.drafting import passes
+from foredraft.planner.drafting import passes, runs
 from foredraft.planner.predict import acceptance, by_position
 from foredraft.planner.survey import Scope, Setting, Survey, survey
 from foredraft.rivals.prompts import Sample
@@ -96,10 +96,11 @@ def test_no_prompt_that_fits_is_a_sentence() -> None:
 
 
 def test_passes_follow_what_was_drafted_rightly() -> None:
-    right = [True, True, False, True, True]
+    right = runs([True, True, False, True, True])
+    assert right == [2, 1, 0, 2, 1]
     assert passes(right, 2, 5) == [Pass(2, 2), Pass(1, 1)]
     assert passes(right, 1, 9) == [Pass(1, 1), Pass(1, 0), Pass(1, 1)]
-    assert passes([False, False], 3, 2) == [Pass(1, 0), Pass(0, 0)]
+    assert passes([0, 0], 3, 2) == [Pass(1, 0), Pass(0, 0)]
 
 
 def test_acceptance_counts_what_was_judged() -> None:

@@ -13,7 +13,7 @@ from foredraft.engine.generator import Generator
 from foredraft.engine.replay import Pass
 from foredraft.engine.replay import passes as copied
 from foredraft.engine.request import Request
-from foredraft.planner.drafting import passes
+from foredraft.planner.drafting import passes, runs
 from foredraft.planner.plan import Plan
 from foredraft.planner.planning import plan
 from foredraft.planner.survey import Scope, Setting, Survey
@@ -52,7 +52,7 @@ def test_draws_are_those_of_decoding_at_that_temperature(cool: Any) -> None:
             right = [draft == judge for draft, judge in zip(drafts, judges, strict=True)]
             for length in (1, 4):
                 made = found.at[temperature][Setting("model", "small", length)][number]
-                assert made.passes == passes(right, length, answer.limit)
+                assert made.passes == passes(runs(right), length, answer.limit)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.8])

@@ -17,7 +17,7 @@ from foredraft.targets.base import Rows
 from tests import tiny
 
 TARGETS = [
-    *(("torch", kind) for kind in ("llama", "gemma3", "qwen3_next")),
+    *(("torch", kind) for kind in ("llama", "gemma3", "gemma4", "qwen3_next")),
     *(("llama.cpp", kind) for kind in ("llama", "gemma3", "lfm2")),
 ]
 PROMPT = 12  # longer than the tiny models' windows

@@ -8,9 +8,9 @@ from foredraft.targets.base import Rows
 from tests import tiny
 
 TOKENS = [(7 * i + i * i) % 31 for i in range(60)]
-KINDS = ["llama", "qwen2", "qwen3", "gemma3", "qwen3_next"]
+KINDS = ["llama", "qwen2", "qwen3", "gemma3", "gemma4", "qwen3_next"]
 TAPS = (2, 0, 1)
-"""In no order: taps lie side by side as asked. 2 is what the last norm gives."""
+"""In no order: taps lie side by side as asked. 2 is what the last norm gives, but for Gemma 4."""
 
 
 def tapped(kind="llama"):
@@ -151,3 +151,13 @@ def test_nothing_is_kept_of_calls_that_are_no_pass():
 def test_a_head_for_another_target():
     with pytest.raises(ForedraftError, match="has 2 layers"):
         tiny.target().tap((3,))
+
+
+def test_layers_that_run_only_rows_whose_logits_are_wanted():
+    """Of a prompt that is the last row, unless a later layer is tapped."""
+    target, taps = tiny.target("gemma4"), (5, 6)
+    target.tap(taps)
+    sequence = target.open()
+    target.prefill(sequence, TOKENS)
+    found = sequence.hidden(taps, 0, len(TOKENS))
+    torch.testing.assert_close(found, expected(target, TOKENS, taps), atol=2e-4, rtol=1e-4)

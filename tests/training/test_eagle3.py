@@ -50,9 +50,7 @@ def test_unrolled_steps_are_what_drafting_gives(settings: dict[str, bool], begin
     turn = one.rotary()
     with torch.no_grad():
         outs = [one.lm_head(o) for o in unrolled(one, turn, embedding, ids, taps, begin, steps)]
-    head = RecursiveHead(
-        "head", (0, 1, 2), "", one, embedding, one.lm_head, DraftVocabulary(VOCAB)
-    )
+    head = RecursiveHead("head", (0, 1, 2), "", one, embedding, one.lm_head, DraftVocabulary(VOCAB))
     compared = 0
     for text in range(2):
         for row in range(length - 1 - begin):

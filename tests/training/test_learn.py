@@ -35,7 +35,6 @@ def test_a_head_learns(kind: Kind, teacher: Any, tmp_path: Path) -> None:
     assert {path.name for path in trained.folder.iterdir()} == {"config.json", "model.safetensors"}
 
 
-
 @pytest.mark.parametrize("kind", [Kind.EAGLE3, Kind.MEDUSA])
 def test_what_was_stopped_goes_on_to_the_same_weights(
     kind: Kind, teacher: Any, tmp_path: Path

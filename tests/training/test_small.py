@@ -29,7 +29,9 @@ def test_texts_learnt_together_do_not_see_each_other() -> None:
         alone = [learner.model.model(text.tokens[None]).last_hidden_state[0] for text in texts]
     wanted = [h[text.answer_from - 1 : -1] for h, text in zip(alone, texts, strict=True)]
     assert torch.allclose(together, torch.cat(wanted), atol=1e-5)
-    assert labels.tolist() == [t for text in texts for t in text.tokens[text.answer_from :].tolist()]
+    assert labels.tolist() == [
+        t for text in texts for t in text.tokens[text.answer_from :].tolist()
+    ]
 
 
 def test_rows_of_tokens_that_never_occur_stay() -> None:

@@ -1,7 +1,6 @@
 """`foredraft plan`: will speculation pay here, with what, and how sure is that."""
 
 import json
-import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ import typer
 from foredraft.cli.bar import Bar
 from foredraft.cli.options import LawSettings
 from foredraft.cli.spread import with_settings
+from foredraft.cli.units import read_time
 from foredraft.core.errors import ForedraftError
 from foredraft.planner.export import ENGINES, check_engine
 from foredraft.planner.export import export as settings_for
@@ -18,8 +18,6 @@ from foredraft.planner.inquiry import Inquiry, inquire
 from foredraft.planner.report import check_place, write_report
 from foredraft.planner.what_if import what_if
 from foredraft.rivals.prompts import read_samples
-
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 @with_settings
@@ -97,7 +95,7 @@ def plan(
         samples=read_samples(prompts),
         params=settings.params(),
         tokens=tokens,
-        budget_s=_seconds(budget),
+        budget_s=read_time(budget, "budget"),
         threshold=threshold,
         engine=settings.engine,
         draft_engine=draft_engine,
@@ -133,10 +131,3 @@ def plan(
         print(f"\nWrote {report}.")
     if export is not None:
         print(f"\n{settings_for(made, export).text}", end="")
-
-
-def _seconds(text: str) -> float:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
-    if match is None or float(match[1]) == 0:
-        raise ForedraftError(f"--budget is {text!r}; write a time such as 90s, 2m or 1h.")
-    return float(match[1]) * _UNITS[match[2]]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from foredraft.planner.plan import Plan
+from foredraft.planner.plan import Plan, Verdict
 from foredraft.planner.what_if import WhatIf
 from foredraft.planner.what_if_wording import (
     ASSUMED,
@@ -18,11 +18,13 @@ from foredraft.planner.what_if_wording import (
 )
 from foredraft.planner.wording import COLUMNS, cells, ms, shortlist
 
+COLOURS = {Verdict.USE: "green", Verdict.DO_NOT: "red", Verdict.MEASURE_LONGER: "yellow"}
+
 
 def show(plan: Plan) -> None:
     """The verdict, the best settings of each drafter, and what they rest on."""
     console = Console(highlight=False, markup=False)
-    colour = {"use": "green", "do_not": "red", "measure_longer": "yellow"}[plan.verdict]
+    colour = COLOURS[plan.verdict]
     console.print(plan.verdict.replace("_", " ").capitalize(), style=f"bold {colour}")
     console.print(plan.why)
     table = Table(COLUMNS[0], box=None, pad_edge=False)

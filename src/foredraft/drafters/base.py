@@ -40,8 +40,10 @@ class CostlyDrafter(Drafter, Protocol):
     for a tree.
     """
 
-    reach: int | None
     branches: bool
+
+    @property
+    def reach(self) -> int | None: ...
 
     @property
     def signature(self) -> str:

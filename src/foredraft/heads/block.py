@@ -14,6 +14,8 @@ from foredraft.heads.layers import layer_config
 from foredraft.targets.masks import FULL, SLIDING
 from foredraft.targets.quiet import first_line, quiet
 
+_TRANSFORMERS = "muse_glimmer_assistant"
+"""The one model of this kind in Transformers, which has Qwen3's layers too."""
 _OTHERS = {
     "conv_kernel_size": "the convolutions of DFlash2",
     "selector_rank": "the candidate selector of DFlash2",
@@ -105,8 +107,8 @@ def _speculators(checkpoint: Checkpoint, from_anchor: bool, attention: str) -> B
 
 
 def _z_lab(checkpoint: Checkpoint, from_anchor: bool, attention: str) -> Block:
-    """The layout of z-lab and DeepSpec: its layers count from the first one's output, which is
-    `hidden_states[1]`."""
+    """The layout of z-lab, DeepSpec and Transformers: its layers count from the first one's output,
+    which is `hidden_states[1]`."""
     told = checkpoint.config
     for key, what in _OTHERS.items():
         if told.get(key):
@@ -114,13 +116,15 @@ def _z_lab(checkpoint: Checkpoint, from_anchor: bool, attention: str) -> Block:
                 f"{checkpoint.phrase} has {what} ({key} in its config.json), which foredraft does "
                 "not know; use a plain DFlash or DSpark head."
             )
-    if (family := told.get("model_type", "qwen3")) != "qwen3":
+    if (family := told.get("model_type", "qwen3")) not in ("qwen3", _TRANSFORMERS):
         raise ForedraftError(
             f"{checkpoint.phrase} is built from layers of {family}; foredraft knows those whose "
             "layers are Qwen3's."
         )
     layers, window = _layers(checkpoint, attention)
     causal = told.get("is_causal", told.get("causal"))
+    if family == _TRANSFORMERS:  # its windows reach one place further, and both ways
+        causal, window = False, None if window is None else window + 1
     return Block(
         layers=layers,
         taps=tuple(layer + 1 for layer in _z_lab_ids(checkpoint, layers.num_hidden_layers)),

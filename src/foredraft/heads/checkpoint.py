@@ -18,12 +18,16 @@ class Checkpoint:
     """`shapes` are those of its tensors, by name. `config` is config.json as it stands."""
 
     name: str
-    folder: Path
     kind: HeadKind
     config: Mapping[str, Any]
     shapes: Mapping[str, tuple[int, ...]]
     files: Mapping[str, Path]
     unpickled: Mapping[str, Any]
+
+    @property
+    def folder(self) -> Path:
+        """Where its .safetensors files lie."""
+        return next(iter(self.files.values())).parent
 
     @property
     def phrase(self) -> str:
@@ -112,7 +116,7 @@ def read_checkpoint(
         )
     refuse_lossy(name, config)
     files = {tensor: entry.file for tensor, entry in found.items()}
-    return Checkpoint(name, folder, kind, config, shapes, files, unpickled)
+    return Checkpoint(name, kind, config, shapes, files, unpickled)
 
 
 def refuse_lossy(name: str, config: Mapping[str, Any]) -> None:
@@ -129,6 +133,16 @@ def refuse_lossy(name: str, config: Mapping[str, Any]) -> None:
                 )
 
 
+def refuse_pickles(name: str, folder: Path) -> None:
+    """Raise for a folder that has pickled weights; for one that has no others."""
+    if paths := _pickles(folder):
+        raise ForedraftError(
+            f"{name} has only pickled weights ({paths[0].name}), which can run code when they are "
+            "read; convert them to .safetensors on a machine you trust them on, or in Python allow "
+            "them with load_head(…, allow_pickle=True)."
+        )
+
+
 def _config(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
     try:
@@ -141,18 +155,14 @@ def _config(folder: Path) -> dict[str, Any]:
 
 
 def _unpickled(name: str, folder: Path, allow_pickle: bool) -> dict[str, Any]:
-    paths = sorted(path for pattern in _PICKLES for path in folder.glob(pattern))
+    paths = _pickles(folder)
     if not paths:
         raise ForedraftError(
             f"{name} has a config.json and no .safetensors weights; download the head's weights "
             "into it."
         )
     if not allow_pickle:
-        raise ForedraftError(
-            f"{name} has only pickled weights ({paths[0].name}), which can run code when they are "
-            "read; convert them to .safetensors on a machine you trust them on, or in Python allow "
-            "them with load_head(…, allow_pickle=True)."
-        )
+        refuse_pickles(name, folder)
     import torch
 
     tensors: dict[str, Any] = {}
@@ -166,3 +176,7 @@ def _unpickled(name: str, folder: Path, allow_pickle: bool) -> dict[str, Any]:
                 "or use .safetensors."
             ) from error
     return tensors
+
+
+def _pickles(folder: Path) -> list[Path]:
+    return sorted(path for pattern in _PICKLES for path in folder.glob(pattern))

@@ -17,7 +17,7 @@ from transformers.models.qwen3 import modeling_qwen3 as qwen3
 from foredraft.core.types import LogitArray
 from foredraft.heads.base import Features
 from foredraft.heads.block import Block
-from foredraft.heads.layers import Network, Pass, rotary
+from foredraft.heads.layers import Network, Pass
 from foredraft.heads.shared import Turned
 from foredraft.heads.vocabulary import DraftVocabulary
 from foredraft.targets.kv import Slots
@@ -127,7 +127,7 @@ class DFlashState:
         network = head.network
         self.tokens: list[int] = []
         self._head = head
-        self._rotary = rotary(network.config, network.device)
+        self._rotary = network.rotary()
         self._slots = Slots(network.config)
         self._held = 0
         self._parents: list[int] = []

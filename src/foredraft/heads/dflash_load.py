@@ -53,7 +53,7 @@ def _head(
 ) -> DFlashHead:
     offsets = checkpoint.tensor("d2t") if "d2t" in checkpoint.shapes else None
     vocabulary = DraftVocabulary.of(target.vocab_size, offsets)
-    network: BlockNetwork = build(make, checkpoint, target, ignored=_UNUSED)
+    network: BlockNetwork = build(make, checkpoint, target, _renamed(checkpoint), _UNUSED)
     embed = getattr(network, "embed_tokens", None) or embeddings(target)
     project = getattr(network, "lm_head", None) or output(target)
     return kind(
@@ -63,6 +63,17 @@ def _head(
         vocabulary,
         signature(checkpoint, target),
     )
+
+
+def _renamed(checkpoint: Checkpoint) -> Callable[[str], str]:
+    """The tensor of a parameter: Transformers' own names differ from z-lab's in two."""
+    if "encoder.fc.weight" not in checkpoint.shapes:
+        return str
+    names = {
+        "fc.weight": "encoder.fc.weight",
+        "hidden_norm.weight": "encoder.output_norm_enc.weight",
+    }
+    return lambda name: names.get(name, name)
 
 
 def _block(checkpoint: Checkpoint, target: TorchTarget, from_anchor: bool) -> Block:

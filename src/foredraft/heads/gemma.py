@@ -137,9 +137,9 @@ def gemma_load(checkpoint: Checkpoint, target: TorchTarget) -> GemmaHead:
             f"{checkpoint.phrase} reads the keys and values of a Gemma 4 target, and {target.name} "
             f"is of the kind {config.model_type}; use it with the model it was made for."
         )
-    check_sizes(checkpoint, target, own.backbone_hidden_size)
-    layers = {config.layer_types[i]: i for i, mode in enumerate(modes) if mode == "store"}
     text = own.get_text_config()
+    check_sizes(checkpoint, target, own.backbone_hidden_size, text.vocab_size)
+    layers = {config.layer_types[i]: i for i, mode in enumerate(modes) if mode == "store"}
     for i, kind in enumerate(text.layer_types):
         reads, keeps = _keys(text, i), _keys(config, layers.get(kind))
         if reads != keeps:
@@ -149,10 +149,14 @@ def gemma_load(checkpoint: Checkpoint, target: TorchTarget) -> GemmaHead:
             )
     model = target.model
     assistant = build(folder, own, model.dtype).to(model.device).eval().requires_grad_(False)
-    packed = assistant
-    if assistant.masked_embedding is not None:  # picks rows of the output matrix: not packed
-        assistant.masked_embedding, packed = Clusters(assistant.masked_embedding), assistant.model
-    pack(packed, target.weights == torch.float16)
+    # Transformers asks the one, and picks rows of the other: they stay as they are.
+    kept = {"pre_projection": assistant.pre_projection}
+    if assistant.masked_embedding is not None:
+        assistant.masked_embedding = Clusters(assistant.masked_embedding)
+        kept["lm_head"] = assistant.lm_head
+    pack(assistant, target.weights == torch.float16)
+    for name, module in kept.items():
+        setattr(assistant, name, module)
     return GemmaHead(
         taps=(config.num_hidden_layers,),
         signature=signature(checkpoint, target),

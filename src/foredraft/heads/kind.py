@@ -34,6 +34,7 @@ _SPECULATORS = {
 _NAMES = (
     ("dspark", HeadKind.DSPARK),
     ("dflash", HeadKind.DFLASH),
+    ("museglimmerassistant", HeadKind.DFLASH),
     ("peagle", HeadKind.PEAGLE),
     ("eagle3", HeadKind.EAGLE3),
     ("eagle", HeadKind.EAGLE),

@@ -60,33 +60,32 @@ _LAYOUTS = (
 
 def mtp_load(checkpoint: Checkpoint, target: TorchTarget) -> Head:
     """Embeddings and output matrix are the target's; some checkpoints hold copies of them."""
+    config = text_config(target)
     layout, start = _layout(checkpoint, target)
-    config, checkpoint = text_config(target), _with_stacked_experts(checkpoint)
-    shapes, layers = checkpoint.shapes, config.num_hidden_layers
 
     def rename(parameter: str) -> str:
-        return layout.tensor(parameter, start, layers)
+        return layout.tensor(parameter, start, config.num_hidden_layers)
 
-    first = {rename(f"depths.{module}.eh_proj.weight") for module in range(_MOST)} & set(shapes)
-    check_sizes(checkpoint, target, shapes[min(first)][0])
-    own = {name.removesuffix(f"{layout.eh_proj}.weight") for name in first}
-    sparse = any(".experts." in name for name in shapes if name.startswith(tuple(own)))
-    block = block_config(config, sparse)
+    joints = {rename(f"depths.{module}.eh_proj.weight") for module in range(_MOST)}
+    joints &= set(checkpoint.shapes)
+    check_sizes(checkpoint, target, checkpoint.shapes[min(joints)][0])
+    before = tuple(name.removesuffix(f"{layout.eh_proj}.weight") for name in joints)
+    own = {name: shape for name, shape in checkpoint.shapes.items() if name.startswith(before)}
+    checkpoint = _with_stacked_experts(replace(checkpoint, shapes=own))
+    block = block_config(config, sparse=any(".experts." in name for name in own))
     network = build(
-        lambda: MTPNetwork(block, len(first), target.model),
+        lambda: MTPNetwork(block, len(joints), target.model),
         checkpoint,
         target,
         rename,
-        ignored=[
-            *(name for name in shapes if not name.startswith(tuple(own))),
-            *(before + copy for before in own for copy in _COPIES),
-        ],
+        ignored=[module + copy for module in before for copy in _COPIES],
     )
     embed, project = target.model.get_input_embeddings(), output(target)
     vocabulary, speed = DraftVocabulary(target.vocab_size), signature(checkpoint, target)
-    if len(first) > 1:
-        return StackedHead((layers,), speed, network, embed, project, vocabulary)
-    return RecursiveHead("mtp", (layers,), speed, network, embed, project, vocabulary)
+    taps = (config.num_hidden_layers,)
+    if len(joints) > 1:
+        return StackedHead(taps, speed, network, embed, project, vocabulary)
+    return RecursiveHead("mtp", taps, speed, network, embed, project, vocabulary)
 
 
 def _layout(checkpoint: Checkpoint, target: TorchTarget) -> tuple[Layout, str]:
@@ -110,18 +109,21 @@ def _with_stacked_experts(checkpoint: Checkpoint) -> Checkpoint:
     found = [match for name in shapes if (match := _EXPERT.match(name))]
     for group in {match[1] for match in found}:
         count = sum(match[1] == group for match in found)
-        parts = {
+        names = {
             part: [f"{group}.{expert}.{part}_proj.weight" for expert in range(count)]
             for part in ("gate", "up", "down")
         }
-        if any(name not in shapes for names in parts.values() for name in names):
+        apart = {name for part in names.values() for name in part}
+        if not apart <= set(shapes):
             continue  # what is missing is said with the rest
         gate, up, down = (
-            torch.stack([checkpoint.tensor(name) for name in names]) for names in parts.values()
+            torch.stack([checkpoint.tensor(name) for name in part]) for part in names.values()
         )
-        made |= {f"{group}.gate_up_proj": torch.cat([gate, up], dim=1), f"{group}.down_proj": down}
-        for names in parts.values():
-            for name in names:
-                del shapes[name]
-    shapes |= {name: tuple(value.shape) for name, value in made.items()}
+        stacked = {
+            f"{group}.gate_up_proj": torch.cat([gate, up], dim=1),
+            f"{group}.down_proj": down,
+        }
+        shapes = {name: shape for name, shape in shapes.items() if name not in apart}
+        shapes |= {name: tuple(value.shape) for name, value in stacked.items()}
+        made |= stacked
     return replace(checkpoint, shapes=shapes, unpickled=made)

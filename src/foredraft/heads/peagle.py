@@ -17,7 +17,6 @@ from foredraft.heads.base import Features
 from foredraft.heads.checkpoint import Checkpoint
 from foredraft.heads.eagle3 import Eagle3, Eagle3Settings
 from foredraft.heads.eagle3_load import Eagle3Parts, eagle3_parts
-from foredraft.heads.layers import rotary
 from foredraft.heads.rows import RowCache
 from foredraft.targets.masks import depths_of
 from foredraft.targets.torch_hf import TorchTarget
@@ -64,7 +63,7 @@ class PEagleState:
         network = head.network
         self.tokens: list[int] = []
         self._head = head
-        self._rows = RowCache(network, rotary(network.config, network.device))
+        self._rows = RowCache(network, network.rotary())
         self._parents: list[int] = []
         self._logits = torch.empty(0)
         """What each depth's row says, [reach, rows of the draft's vocabulary]."""

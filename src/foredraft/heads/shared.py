@@ -31,12 +31,18 @@ def output(target: TorchTarget) -> Turned:
     return matrix
 
 
-def check_sizes(checkpoint: Checkpoint, target: TorchTarget, hidden_size: int | None) -> None:
-    """Raise for a head of another target; `hidden_size` is that of the target it was trained for,
-    None if its files do not say."""
+def check_sizes(
+    checkpoint: Checkpoint,
+    target: TorchTarget,
+    hidden_size: int | None,
+    vocab_size: int | None = None,
+) -> None:
+    """Raise for a head of another target; the sizes are those of the target it was trained for,
+    None if its files do not say, or say its vocabulary in the usual place."""
+    vocab_size = checkpoint.number("vocab_size") if vocab_size is None else vocab_size
     for what, trained, real in (
         ("hidden size", hidden_size, text_config(target).hidden_size),
-        ("vocabulary size", checkpoint.number("vocab_size"), target.vocab_size),
+        ("vocabulary size", vocab_size, target.vocab_size),
     ):
         if trained is not None and trained != real:
             raise ForedraftError(

@@ -63,7 +63,10 @@ def explain(
 
 def named(choice: Choice) -> str:
     """A choice's drafter as people say it."""
-    return f"the draft model {choice.draft}" if choice.draft else f"the {choice.drafter} lookup"
+    if choice.draft is None:
+        return f"the {choice.drafter} lookup"
+    kind = "draft model" if choice.drafter == "model" else f"{choice.drafter} head"
+    return f"the {kind} {choice.draft}"
 
 
 def _price(best: Choice, curve: VerifyCurve) -> str:

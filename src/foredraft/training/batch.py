@@ -8,10 +8,11 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 
 from foredraft.core.errors import ForedraftError
 from foredraft.targets.masks import SLIDING, layer_kinds
+from foredraft.targets.taps import Taps
 from foredraft.targets.torch_hf import TorchTarget
-from foredraft.training.capture import Capture
 
 _GROWTH = 128
+_MOST_HALF = torch.finfo(torch.float16).max
 _PREFILL = 2048
 """The most rows of a pass that reads prompts: more would gain nothing and take memory."""
 
@@ -98,8 +99,12 @@ class Batch:
         count = self._config.num_hidden_layers
         self._cache = Cache(layers=[_TextsLayer(self._place, size + 1) for _ in range(count)])
         width = (len(taps) + 1) * self._config.hidden_size
-        self._hidden = torch.zeros(size + 1, 0, width, dtype=torch.float16, device=self._model.device)
-        self._capture = Capture(self._model, taps)
+        self._hidden = torch.zeros(
+            size + 1, 0, width, dtype=torch.float16, device=self._model.device
+        )
+        self._order = (*taps, count)
+        self._taps = Taps(self._model)
+        self._taps.add(self._order)
         self._lengths: list[int] = []
         self._header = list(header)
         if header:
@@ -162,7 +167,7 @@ class Batch:
         positions = torch.tensor(starts)[:, None] + rows
         self._place.first, self._place.slots = first, positions.to(device)
         self._place.visible = int(positions.max()) + 1
-        with self._capture:
+        with self._taps.catching() as caught:
             out = self._model(
                 input_ids=torch.tensor(tokens, device=device),
                 position_ids=self._place.slots,
@@ -170,8 +175,11 @@ class Batch:
                 cache=self._cache,
                 use_cache=True,
                 logits_to_keep=1,
+                **self._taps.asking,
             )
-        self._hidden = self._place.put(self._hidden, self._capture.take())
+        states = torch.cat([caught[tap] for tap in self._order], -1)
+        states = states.clamp(-_MOST_HALF, _MOST_HALF).to(torch.float16)
+        self._hidden = self._place.put(self._hidden, states)
         logits: torch.Tensor = out.logits[:, -1].float()
         return logits
 

@@ -45,6 +45,7 @@ def gather(
     jobs: Iterator[Job],
     header: Sequence[int],
     amount: Amount,
+    seed: int,
     report: Progress,
 ) -> Ended:
     """Add the texts of `jobs` to `states` until there is enough, a bound is met or jobs end.
@@ -53,7 +54,6 @@ def gather(
     """
     end = time.monotonic() + amount.seconds
     kept = _Kept(states, amount.space)
-    seed = states.manifest.seed + states.answer_tokens  # another one when it goes on
     batch = Batch(target, states.manifest.taps, amount.at_once, header)
     texts = write(batch, amount.at_once, jobs, target.tokenizer.eos_ids, seed)
     ended = Ended.ENOUGH

@@ -168,14 +168,14 @@ def _weights(network: nn.Module) -> dict[str, torch.Tensor]:
     }
 
 
-def _save(
-    path: Path, network: nn.Module, optimizer: torch.optim.Optimizer, stand: _Stand
-) -> None:
+def _save(path: Path, network: nn.Module, optimizer: torch.optim.Optimizer, stand: _Stand) -> None:
     held = {
         "weights": _weights(network),
         "optimizer": optimizer.state_dict(),
         "chance": torch.get_rng_state(),
-        "epoch": stand.epoch, "step": stand.step, "tokens": stand.tokens,
+        "epoch": stand.epoch,
+        "step": stand.step,
+        "tokens": stand.tokens,
         "seconds": stand.seconds,
         "alphas": [(alpha.greedy, alpha.sampled, alpha.judged) for alpha in stand.alphas],
         "best": stand.best,
@@ -193,6 +193,10 @@ def _resume(path: Path, network: nn.Module, optimizer: torch.optim.Optimizer) ->
     optimizer.load_state_dict(held["optimizer"])
     torch.set_rng_state(held["chance"])
     return _Stand(
-        held["epoch"], held["step"], held["tokens"], held["seconds"],
-        [Alpha(*alpha) for alpha in held["alphas"]], held["best"],
+        held["epoch"],
+        held["step"],
+        held["tokens"],
+        held["seconds"],
+        [Alpha(*alpha) for alpha in held["alphas"]],
+        held["best"],
     )

@@ -74,7 +74,10 @@ def publish_eagle3(
 
 
 def publish_medusa(
-    heads: Sequence[tuple[nn.Linear, torch.Tensor]], ids: torch.Tensor, teacher: Teacher, folder: Path
+    heads: Sequence[tuple[nn.Linear, torch.Tensor]],
+    ids: torch.Tensor,
+    teacher: Teacher,
+    folder: Path,
 ) -> None:
     """In the layout of Medusa's own code, in one file of safetensors."""
     tensors = {}

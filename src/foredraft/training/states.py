@@ -13,7 +13,7 @@ import torch
 from foredraft.core.errors import ForedraftError
 from foredraft.core.files import write_whole
 
-_HELD_OUT = 24
+_HELD_OUT = 16
 """One prompt in so many is kept for validation."""
 _MANIFEST = "manifest.json"
 _VERSION = 1
@@ -69,9 +69,8 @@ class Manifest:
         return cls(target.name, weights, tuple(taps), hidden, target.vocab_size, seed)
 
     @property
-    def width(self) -> int:
-        """Numbers a token."""
-        return (len(self.taps) + 1) * self.hidden_size
+    def bytes_a_token(self) -> int:
+        return 2 * (len(self.taps) + 1) * self.hidden_size
 
 
 def _fingerprint(model: Any) -> str:
@@ -172,7 +171,9 @@ class States:
             with safe_open(shard, "pt") as file:
                 lengths = file.get_tensor("lengths").tolist()
                 texts = file.get_tensor("tokens").split(lengths)
-                for tokens, start in zip(texts, file.get_tensor("answer_from").tolist(), strict=True):
+                for tokens, start in zip(
+                    texts, file.get_tensor("answer_from").tolist(), strict=True
+                ):
                     yield tokens.tolist(), start
 
 

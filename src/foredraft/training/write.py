@@ -1,7 +1,7 @@
 """The target writing many texts at once: a text that ends makes room for the next."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -66,7 +66,7 @@ class _Live:
 
 def write(
     batch: Batch, size: int, jobs: Iterator[Job], ends: frozenset[int], seed: int
-) -> Iterator[Text]:
+) -> Generator[Text, None, None]:
     """Texts as they end.
 
     The last token of a text is read too, so that there are hidden states for every token.

@@ -62,7 +62,7 @@ def test_memory():
 
 def test_possible():
     assert judge(facts(), facts("small")).possible
-    head = folder_facts("org/head", head=HeadKind.MEDUSA, vocabulary=None)
+    head = facts("head", head=HeadKind.MEDUSA, vocabulary=None)
     assert not judge(folder_facts(), head).possible
 
 

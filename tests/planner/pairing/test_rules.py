@@ -239,7 +239,25 @@ def test_who_runs_which_head(head, runs):
     asked = pair(folder_facts(), draft)
     verdicts = {name: rule(asked).verdict for name, rule in RULES.items()}
     assert {name for name, verdict in verdicts.items() if verdict is SETTING} == runs
-    assert YES not in verdicts.values()
+    assert {name for name, verdict in verdicts.items() if verdict is YES} == {"foredraft"}
+
+
+def test_heads_in_foredraft():
+    head = {"head": HeadKind.EAGLE3, "vocabulary": None}
+    draft = folder_facts("org/head", **head)
+    ruling = foredraft.rule(pair(folder_facts(layers=RECURRENT), draft))
+    assert ruling.verdict is YES
+    assert "It runs EAGLE-3 heads. The target's state is restored" in ruling.reason
+    ruling = foredraft.rule(pair(facts(), draft))
+    assert (ruling.verdict, ruling.mend) == (SETTING, "--engine torch")
+    for target, other, words in (
+        (folder_facts(), facts("head", **head), "heads from .safetensors, and head is GGUF"),
+        (folder_facts(known=False, architecture="new"), draft, "'new' models are not known"),
+        (folder_facts(), folder_facts("org/head", refused="It is lossy.", **head), "It is lossy."),
+    ):
+        ruling = foredraft.rule(pair(target, other))
+        assert ruling.verdict is NO
+        assert words in ruling.reason
 
 
 def test_a_head_of_another_target_runs_nowhere():

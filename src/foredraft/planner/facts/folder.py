@@ -1,12 +1,13 @@
 """Facts of a Transformers folder: configurations, tokenizer, and the headers of its weights."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from foredraft.core.errors import ForedraftError
+from foredraft.heads.checkpoint import refuse_lossy, refuse_pickles
 from foredraft.heads.kind import HeadKind, has_mtp, recognise
 from foredraft.planner.facts.cache_config import layers, number
 from foredraft.planner.facts.model import Format, ModelFacts, Vocabulary
@@ -45,6 +46,7 @@ def facts(name: str, where: str, folder: Path, sizes: Mapping[str, int]) -> Mode
         vocabulary=tokens,
         head=head,
         made_for=_made_for(raw),
+        refused=_refused(name, folder, raw, tensors) if head else None,
         has_mtp=head is None and has_mtp(tensors),
     )
 
@@ -103,6 +105,18 @@ def _converted(folder: Path) -> dict[str, Any]:
 def _made_for(raw: Mapping[str, Any]) -> str | None:
     verifier = (raw.get("speculators_config") or {}).get("verifier") or {}
     return verifier.get("name_or_path") or raw.get("base_model_name_or_path")
+
+
+def _refused(
+    name: str, folder: Path, raw: Mapping[str, Any], tensors: Collection[str]
+) -> str | None:
+    try:
+        refuse_lossy(name, raw)
+        if not tensors:
+            refuse_pickles(name, folder)
+    except ForedraftError as error:
+        return str(error)
+    return None
 
 
 def _json(path: Path) -> dict[str, Any]:

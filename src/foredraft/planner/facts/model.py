@@ -51,7 +51,8 @@ class ModelFacts:
     `vocab_size` is the rows of the output matrix, padding included. `architecture` is the
     Transformers model type or the GGUF architecture. `known` is whether foredraft's PyTorch engine
     can build it. For a head, `hidden_size` and `vocab_size` are those of its target, which
-    `made_for` may name; `has_mtp` is a whole model that carries MTP heads of its own.
+    `made_for` may name, and `refused` is why foredraft would not load it. `has_mtp` is a whole
+    model that carries MTP heads of its own.
     """
 
     name: str
@@ -67,6 +68,7 @@ class ModelFacts:
     vocabulary: Vocabulary | None
     head: HeadKind | None = None
     made_for: str | None = None
+    refused: str | None = None
     has_mtp: bool = False
 
     @property
