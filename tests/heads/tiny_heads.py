@@ -125,7 +125,7 @@ class IndependentState:
 
 def _loaded(kind: HeadKind, config: dict[str, Any], tensors: dict[str, Any]) -> Any:
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    return Checkpoint(f"tiny {kind}", kind, config, shapes, files={}, unpickled=tensors)
+    return Checkpoint(f"tiny {kind}", kind, config, shapes, {}, tensors)
 
 
 def eagle(target: Any) -> Head:
