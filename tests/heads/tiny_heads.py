@@ -2,7 +2,6 @@
 and tests/drafters/test_head.py."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -126,7 +125,7 @@ class IndependentState:
 
 def _loaded(kind: HeadKind, config: dict[str, Any], tensors: dict[str, Any]) -> Any:
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    return Checkpoint(f"tiny {kind}", Path(), kind, config, shapes, {}, tensors)
+    return Checkpoint(f"tiny {kind}", kind, config, shapes, {}, tensors)
 
 
 def eagle(target: Any) -> Head:
