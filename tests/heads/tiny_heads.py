@@ -2,7 +2,6 @@
 and tests/drafters/test_head.py."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -126,7 +125,7 @@ class IndependentState:
 
 def _loaded(kind: HeadKind, config: dict[str, Any], tensors: dict[str, Any]) -> Any:
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    return Checkpoint(f"tiny {kind}", Path(), kind, config, shapes, {}, tensors)
+    return Checkpoint(f"tiny {kind}", kind, config, shapes, {}, tensors)
 
 
 def eagle(target: Any) -> Head:
@@ -156,23 +155,30 @@ def peagle(target: Any) -> Head:
 
 
 def medusa(target: Any) -> Head:
-    return medusa_load(_loaded(HeadKind.MEDUSA, {}, folders.medusa(heads=4)), target)
+    tensors = folders.medusa(heads=4, rows=target.vocab_size, size=_size(target))
+    return medusa_load(_loaded(HeadKind.MEDUSA, {}, tensors), target)
 
 
 def hydra(target: Any) -> Head:
     """Hydra++: it also reads the whole text."""
-    config = {"hydra_head_arch": "prefix-mlp"}
-    return hydra_load(_loaded(HeadKind.HYDRA, config, folders.hydra(plus=True, heads=4)), target)
+    tensors = folders.hydra(plus=True, heads=4, rows=target.vocab_size, size=_size(target))
+    return hydra_load(_loaded(HeadKind.HYDRA, {"hydra_head_arch": "prefix-mlp"}, tensors), target)
 
 
-def mtp(target: Any) -> Head:
+def mtp(target: Any, modules: int = 1) -> Head:
     """One module, which reads its own output."""
-    return mtp_load(_loaded(HeadKind.MTP, {}, folders.mtp(1)), target)
+    tensors = folders.mtp(modules, target.model.config.num_hidden_layers, _size(target))
+    return mtp_load(_loaded(HeadKind.MTP, {}, tensors), target)
 
 
 def mtp_stack(target: Any) -> Head:
     """A module for each depth."""
-    return mtp_load(_loaded(HeadKind.MTP, {}, folders.mtp(4)), target)
+    return mtp(target, modules=4)
+
+
+def _size(target: Any) -> int:
+    size: int = target.model.config.hidden_size
+    return size
 
 
 HEADS: dict[str, Callable[[Any], Head]] = {
