@@ -124,7 +124,7 @@ def test_settings_that_are_refused(tmp_path):
         folder = written(tmp_path / setting, speculators_config={"proposal_methods": proposals})
         assert f"asks for {setting} {value}, which accepts tokens" in refused(folder)
     kinds = ["chunked_attention"]
-    assert "layers are chunked_attention" in refused(written(tmp_path / "e", layer_types=kinds))
+    assert "they are chunked_attention" in refused(written(tmp_path / "e", layer_types=kinds))
     assert "describes no layers that can be built" in refused(
         written(tmp_path / "f", hidden_act=["a"])
     )
