@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from transformers import AutoConfig, AutoModelForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM, GPT2Config, GPT2LMHeadModel
 from transformers.cache_utils import MtpCache
 from transformers.modeling_layers import MtpModel
 
@@ -207,6 +207,11 @@ def test_errors(tmp_path):
         r"with which a module for longer and its 3 layers begins; it belongs to another target",
     )
     refused("b", own, tiny.target(hidden_size=64), "of hidden size 32, and tiny-llama has 64; use")
+    named = folders.weights({"transformer.mtp.fc.weight": (32, 64)})
+    gpt2 = TorchTarget(
+        GPT2LMHeadModel(GPT2Config(vocab_size=32, n_embd=32, n_head=2)), None, "gpt2"
+    )
+    refused("x", named, gpt2, r"has modules built like the layers of gpt2, which cannot .* \(")
     less = {name: value for name, value in own.items() if "experts.1.up" not in name}
     refused("c", less, target, r"lacks 2 tensors .* such as model\.layers\.2\.mlp\.experts\.down")
     less = {name: value for name, value in own.items() if "hnorm" not in name}

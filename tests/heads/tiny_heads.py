@@ -12,7 +12,7 @@ from foredraft.heads.checkpoint import Checkpoint
 from foredraft.heads.dflash_load import dflash_load, dspark_load
 from foredraft.heads.eagle import eagle_load
 from foredraft.heads.eagle3_load import eagle3_load
-from foredraft.heads.hydra import hydra_load
+from foredraft.heads.hydra_load import hydra_load
 from foredraft.heads.kind import HeadKind
 from foredraft.heads.medusa import medusa_load
 from foredraft.heads.mtp import mtp_load
@@ -183,23 +183,30 @@ def peagle(target: Any) -> Head:
 
 
 def medusa(target: Any) -> Head:
-    return medusa_load(_loaded(HeadKind.MEDUSA, {}, folders.medusa(heads=4)), target)
+    tensors = folders.medusa(heads=4, rows=target.vocab_size, size=_size(target))
+    return medusa_load(_loaded(HeadKind.MEDUSA, {}, tensors), target)
 
 
 def hydra(target: Any) -> Head:
     """Hydra++: it also reads the whole text."""
-    config = {"hydra_head_arch": "prefix-mlp"}
-    return hydra_load(_loaded(HeadKind.HYDRA, config, folders.hydra(plus=True, heads=4)), target)
+    tensors = folders.hydra(plus=True, heads=4, rows=target.vocab_size, size=_size(target))
+    return hydra_load(_loaded(HeadKind.HYDRA, {"hydra_head_arch": "prefix-mlp"}, tensors), target)
 
 
-def mtp(target: Any) -> Head:
+def mtp(target: Any, modules: int = 1) -> Head:
     """One module, which reads its own output."""
-    return mtp_load(_loaded(HeadKind.MTP, {}, folders.mtp(1)), target)
+    tensors = folders.mtp(modules, target.model.config.num_hidden_layers, _size(target))
+    return mtp_load(_loaded(HeadKind.MTP, {}, tensors), target)
 
 
 def mtp_stack(target: Any) -> Head:
     """A module for each depth."""
-    return mtp_load(_loaded(HeadKind.MTP, {}, folders.mtp(4)), target)
+    return mtp(target, modules=4)
+
+
+def _size(target: Any) -> int:
+    size: int = target.model.config.hidden_size
+    return size
 
 
 HEADS: dict[str, Callable[[Any], Head]] = {
