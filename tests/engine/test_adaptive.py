@@ -43,8 +43,8 @@ def test_switching_among_drafters_beats_every_fixed_one_where_a_text_is_mixed():
         world = World(TOKENS, CURVES["flat"], 0.5, 0.7, 0.05, seed)
         played = world.play(world.adaptive(Copying, Model), seed=seed)
         ratios.append(world.best_fixed(Copying, Model) / played.seconds)
-        assert played.rounds["copying"] > 5
-        assert played.rounds["model"] > 5
+        for name in ("copying", "model"):  # or in one tree with the other
+            assert sum(played.rounds[source] for source in played.rounds if name in source) > 5
     assert geometric_mean(ratios) > 1.05
 
 

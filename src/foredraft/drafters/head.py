@@ -36,7 +36,7 @@ class HeadDrafter:
 
     def __init__(self, head: Head, target: Target, greedy: bool = False) -> None:
         target.tap(head.taps)
-        self.name = head.name
+        self.name, self.reach = head.name, head.reach
         self._head = head
         self._greedy = greedy
         self._open: WeakKeyDictionary[TextSequence, HeadState] = WeakKeyDictionary()
@@ -45,10 +45,6 @@ class HeadDrafter:
     @property
     def signature(self) -> str:
         return self._head.signature
-
-    @property
-    def reach(self) -> int | None:
-        return self._head.reach
 
     def passes(self, depth: int) -> int:
         return min(depth, 1) if self._head.parallel else depth
