@@ -96,8 +96,8 @@ def test_a_plan_keeps_the_best_of_each_drafter(cool: Any) -> None:
     assert [one.temperature for one in made.temperatures] == list(WARM)
     for one in made.temperatures:
         assert sorted(row.drafter for row in one.rows) == sorted(
-                [*BESIDE, "model", "ngram", "suffix"]
-            )
+            [*BESIDE, "model", "ngram", "suffix"]
+        )
         speeds = [row.predicted_speedup for row in one.rows]
         assert speeds == sorted(speeds, reverse=True)
     for row in made.temperatures[0].rows:
