@@ -102,7 +102,7 @@ BLOCK = 6
 def dflash(taps: int = 2, layers: int = 2, size: int = HIDDEN) -> dict[str, Any]:
     """The tensors of a DFlash head as z-lab names them."""
     shapes = {
-        "fc.weight": (size, taps * HIDDEN),
+        "fc.weight": (size, taps * size),
         "hidden_norm.weight": (size,),
         "norm.weight": (size,),
     }
@@ -126,35 +126,43 @@ def z_lab(layers: int = 2, ids: Sequence[int] = (0, 1), **more: Any) -> dict[str
     return config | more
 
 
-def dspark(kind: str = "vanilla", rank: int = 4) -> dict[str, Any]:
+def dspark(
+    kind: str = "vanilla", taps: int = 2, size: int = HIDDEN, vocab: int = VOCAB, rank: int = 4
+) -> dict[str, Any]:
     """The tensors of a DSpark head as DeepSpec names them."""
     shapes: dict[str, tuple[int, ...]] = {
-        "markov_head.markov_w1.weight": (VOCAB, rank),
-        "markov_head.markov_w2.weight": (VOCAB, rank),
-        "confidence_head.proj.weight": (1, HIDDEN + rank),
+        "markov_head.markov_w1.weight": (vocab, rank),
+        "markov_head.markov_w2.weight": (vocab, rank),
+        "confidence_head.proj.weight": (1, size + rank),
         "confidence_head.proj.bias": (1,),
     }
     if kind == "gated":
-        shapes["markov_head.gate_proj.weight"] = (rank, HIDDEN + rank)
+        shapes["markov_head.gate_proj.weight"] = (rank, size + rank)
         shapes["markov_head.gate_proj.bias"] = (rank,)
     if kind == "rnn":
-        shapes["markov_head.joint_proj.weight"] = (3 * rank, HIDDEN + 2 * rank)
+        shapes["markov_head.joint_proj.weight"] = (3 * rank, size + 2 * rank)
         shapes["markov_head.joint_proj.bias"] = (3 * rank,)
-    return dflash() | weights(shapes, seed=1)
+    return dflash(taps, size=size) | weights(shapes, seed=1)
 
 
-def peagle(layers: int = 2) -> dict[str, Any]:
-    """The tensors of a P-EAGLE head as AWS names them."""
-    tensors = eagle3()
-    shapes = {"mask_hidden": (1, 1, 3 * HIDDEN)}
-    for layer in range(1, layers):
-        shapes |= layer_shapes(f"layers.{layer}.", HIDDEN, HIDDEN)
-    return tensors | weights(shapes, seed=1)
+def peagle(size: int = HIDDEN, vocab: int = VOCAB, drafted: int = DRAFTED) -> dict[str, Any]:
+    """The tensors of a P-EAGLE head of two layers as AWS names them."""
+    shapes = {
+        "fc.weight": (size, 3 * size),
+        "mask_hidden": (1, 1, 3 * size),
+        "midlayer.hidden_norm.weight": (size,),
+        "norm.weight": (size,),
+        "lm_head.weight": (drafted, size),
+    }
+    shapes |= layer_shapes("midlayer.", size, 2 * size) | layer_shapes("layers.1.", size, size)
+    ids = torch.arange(vocab)
+    ids = ids[ids % 3 != 1][:drafted]
+    return weights(shapes) | {"d2t": ids - torch.arange(drafted)}
 
 
-def aws(layers: int = 2, **more: Any) -> dict[str, Any]:
+def aws(**more: Any) -> dict[str, Any]:
     """A config of such a head for a target of two layers."""
-    config = llama(num_hidden_layers=layers, draft_vocab_size=DRAFTED) | {
+    config = llama(num_hidden_layers=2, draft_vocab_size=DRAFTED) | {
         "architectures": ["LlamaForCausalLMEagle3"],
         "ptd_token_id": 30,
         "eagle_aux_hidden_state_layer_ids": [0, 1, 2],

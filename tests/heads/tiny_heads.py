@@ -125,7 +125,7 @@ class IndependentState:
 
 def _loaded(kind: HeadKind, config: dict[str, Any], tensors: dict[str, Any]) -> Any:
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    return Checkpoint(f"tiny {kind}", kind, config, shapes, {}, tensors)
+    return Checkpoint(f"tiny {kind}", kind, config, shapes, files={}, unpickled=tensors)
 
 
 def eagle(target: Any) -> Head:
@@ -139,19 +139,47 @@ def eagle3(target: Any) -> Head:
     return eagle3_load(_loaded(HeadKind.EAGLE3, config, folders.eagle3()), target)
 
 
+def _sizes(target: Any) -> tuple[int, int, int]:
+    """Hidden size, vocabulary and layers."""
+    config = target.model.config
+    return config.hidden_size, config.vocab_size, config.num_hidden_layers
+
+
+def _block(target: Any, **more: Any) -> dict[str, Any]:
+    """A block drafter's config, which reads every layer of a small target."""
+    size, vocab, layers = _sizes(target)
+    told = {"mask_token_id": vocab - 1, "target_layer_ids": list(range(layers))}
+    more |= {"hidden_size": size, "vocab_size": vocab, "num_target_layers": layers}
+    return folders.z_lab(dflash_config=told, **more)
+
+
 def dflash(target: Any) -> Head:
-    return dflash_load(_loaded(HeadKind.DFLASH, folders.z_lab(), folders.dflash()), target)
+    size, _, layers = _sizes(target)
+    tensors = folders.dflash(layers, 1, size)
+    config = _block(target, num_hidden_layers=1)
+    return dflash_load(_loaded(HeadKind.DFLASH, config, tensors), target)
 
 
 def dspark(target: Any) -> Head:
     """Its correction is recurrent: what follows a node depends on all nodes above."""
-    config = folders.z_lab(markov_rank=4, markov_head_type="rnn")
-    return dspark_load(_loaded(HeadKind.DSPARK, config, folders.dspark("rnn")), target)
+    size, vocab, layers = _sizes(target)
+    config = _block(target, markov_rank=4, markov_head_type="rnn")
+    tensors = folders.dspark("rnn", layers, size, vocab)
+    return dspark_load(_loaded(HeadKind.DSPARK, config, tensors), target)
 
 
 def peagle(target: Any) -> Head:
     """It drafts some of the tokens only."""
-    return peagle_load(_loaded(HeadKind.PEAGLE, folders.aws(), folders.peagle()), target)
+    size, vocab, layers = _sizes(target)
+    config = folders.aws(
+        hidden_size=size,
+        vocab_size=vocab,
+        draft_vocab_size=vocab // 2,
+        ptd_token_id=vocab - 1,
+        eagle_aux_hidden_state_layer_ids=[0, 1, layers],
+    )
+    tensors = folders.peagle(size, vocab, vocab // 2)
+    return peagle_load(_loaded(HeadKind.PEAGLE, config, tensors), target)
 
 
 def medusa(target: Any) -> Head:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import pytest
 
-from foredraft.core.sampling import SamplingParams
 from foredraft.core.sequence import TextSequence
 from foredraft.core.shape import Shape
 from foredraft.core.tree import subtree
@@ -21,8 +20,8 @@ from foredraft.engine.generator import Generator
 from foredraft.engine.request import Request
 from tests.heads.tiny_heads import HEADS
 from tests.statistical.fit import FALSE_ALARM, power
-from tests.statistical.heads import generate, head, tapped
-from tests.statistical.runs import LENGTH, PROMPT, SETTINGS, VOCAB, Runs, fit, laws_remembered
+from tests.statistical.heads import generate, head, settings, tapped
+from tests.statistical.runs import LENGTH, PROMPT, VOCAB, Runs, fit, laws_remembered
 
 N, FEWER = 1_500, 700
 TREES = pytest.mark.parametrize("fixed", [True, False], ids=["chain", "tree"])
@@ -45,31 +44,31 @@ def test_the_stated_power_is_the_real_one() -> None:
 
 
 @TREES
-@pytest.mark.parametrize("settings", ["t0.7", "top-p", "penalties", "masks"])
+@pytest.mark.parametrize("name", ["t0.7", "top-p", "penalties", "masks"])
 @pytest.mark.parametrize("greedy", [False, True])
-def test_distribution(settings: str, greedy: bool, fixed: bool) -> None:
-    made = generate(drafter("recurrent", greedy), settings, Exactness.DISTRIBUTION, N, fixed)
+def test_distribution(name: str, greedy: bool, fixed: bool) -> None:
+    params = settings(name)
+    made = generate(drafter("recurrent", greedy), params, Exactness.DISTRIBUTION, N, fixed)
     assert_drafted(*made, fixed)
-    assert fit(made[0].texts, SETTINGS[settings]) > FALSE_ALARM
+    assert fit(made[0].texts, params, tapped()) > FALSE_ALARM
 
 
 @TREES
 @pytest.mark.parametrize("name", HEADS)
 def test_every_head(name: str, fixed: bool) -> None:
-    made = generate(drafter(name), "t1", Exactness.DISTRIBUTION, FEWER, fixed)
+    params = settings("t1")
+    made = generate(drafter(name), params, Exactness.DISTRIBUTION, FEWER, fixed)
     assert_drafted(*made, fixed)
-    assert fit(made[0].texts, SETTINGS["t1"]) > FALSE_ALARM
+    assert fit(made[0].texts, params, tapped()) > FALSE_ALARM
 
 
 @TREES
 @pytest.mark.parametrize("name", HEADS)
-@pytest.mark.parametrize("settings", ["greedy", "t0.7", "top-p"])
-def test_texts_at_coupled_are_those_of_plain_decoding(
-    name: str, settings: str, fixed: bool
-) -> None:
-    params = SamplingParams() if settings == "greedy" else SETTINGS[settings]
-    count = 1 if settings == "greedy" else 60
-    runs, chains = generate(drafter(name), settings, Exactness.COUPLED, count, fixed, params)
+@pytest.mark.parametrize("how", ["greedy", "t0.7", "top-p"])
+def test_texts_at_coupled_are_those_of_plain_decoding(name: str, how: str, fixed: bool) -> None:
+    params = settings(how)
+    count = 1 if how == "greedy" else 60
+    runs, chains = generate(drafter(name), params, Exactness.COUPLED, count, fixed)
     assert fixed or False in chains, "a tree occurred"
     plain = Generator(tapped())
     with laws_remembered():
@@ -133,5 +132,6 @@ def pruned_by_its_own_tokens(draft: Draft) -> Draft:
     ],
 )
 def test_a_draft_that_misreports_is_caught(change: Change, fixed: bool) -> None:
-    runs, _ = generate(Changed(change), "t1", Exactness.DISTRIBUTION, N, fixed)
-    assert fit(runs.texts, SETTINGS["t1"]) < FALSE_ALARM
+    params = settings("t1")
+    runs, _ = generate(Changed(change), params, Exactness.DISTRIBUTION, N, fixed)
+    assert fit(runs.texts, params, tapped()) < FALSE_ALARM
