@@ -67,30 +67,36 @@ def llama(size: int = HIDDEN, **more: Any) -> dict[str, Any]:
     } | more
 
 
-def eagle3(size: int = HIDDEN, taps: int = 3, draft_vocab: int | None = DRAFTED) -> dict[str, Any]:
-    """The tensors of an EAGLE-3 head as SafeAI names them."""
-    rows = VOCAB if draft_vocab is None else draft_vocab
+def eagle3(
+    size: int = HIDDEN,
+    taps: int = 3,
+    draft_vocab: int | None = DRAFTED,
+    target: int = HIDDEN,
+    vocab: int = VOCAB,
+) -> dict[str, Any]:
+    """The tensors of an EAGLE-3 head as SafeAI names them; `target` is the target's size."""
+    rows = vocab if draft_vocab is None else draft_vocab
     shapes = {
-        "fc.weight": (size, taps * HIDDEN),
+        "fc.weight": (size, taps * target),
         "norm.weight": (size,),
         "lm_head.weight": (rows, size),
         "midlayer.hidden_norm.weight": (size,),
     }
     tensors = weights(shapes | layer_shapes("midlayer.", size, 2 * size))
     if draft_vocab is not None:
-        ids = torch.arange(VOCAB)[1::2][:rows]
+        ids = torch.arange(vocab)[1::2][:rows]
         tensors["d2t"] = ids - torch.arange(rows)
-        tensors["t2d"] = torch.isin(torch.arange(VOCAB), ids)
+        tensors["t2d"] = torch.isin(torch.arange(vocab), ids)
     return tensors
 
 
-def eagle(layers: int = 1, bias: bool = True) -> dict[str, Any]:
+def eagle(layers: int = 1, bias: bool = True, size: int = HIDDEN) -> dict[str, Any]:
     """The tensors of an EAGLE head as SafeAI names them."""
-    shapes: dict[str, Any] = {"fc.weight": (HIDDEN, 2 * HIDDEN)}
+    shapes: dict[str, Any] = {"fc.weight": (size, 2 * size)}
     if bias:
-        shapes["fc.bias"] = (HIDDEN,)
+        shapes["fc.bias"] = (size,)
     for layer in range(layers):
-        shapes |= layer_shapes(f"layers.{layer}.", HIDDEN, HIDDEN)
+        shapes |= layer_shapes(f"layers.{layer}.", size, size)
     del shapes["layers.0.input_layernorm.weight"]
     return weights(shapes, spread=0.1)  # its output goes to the target's matrix as it is
 
