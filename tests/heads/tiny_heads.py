@@ -125,18 +125,26 @@ class IndependentState:
 
 def _loaded(kind: HeadKind, config: dict[str, Any], tensors: dict[str, Any]) -> Any:
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    return Checkpoint(f"tiny {kind}", kind, config, shapes, {}, tensors)
+    return Checkpoint(f"tiny {kind}", kind, config, shapes, files={}, unpickled=tensors)
 
 
 def eagle(target: Any) -> Head:
-    return eagle_load(_loaded(HeadKind.EAGLE, folders.llama(), folders.eagle()), target)
+    size, vocab, _ = _sizes(target)
+    config = folders.llama(size, vocab_size=vocab)
+    return eagle_load(_loaded(HeadKind.EAGLE, config, folders.eagle(size=size)), target)
 
 
 def eagle3(target: Any) -> Head:
     """It drafts some of the tokens only."""
-    ids = [0, 1, target.model.config.num_hidden_layers]
-    config = folders.llama(draft_vocab_size=folders.DRAFTED, eagle_aux_hidden_state_layer_ids=ids)
-    return eagle3_load(_loaded(HeadKind.EAGLE3, config, folders.eagle3()), target)
+    size, vocab, layers = _sizes(target)
+    config = folders.llama(
+        size,
+        vocab_size=vocab,
+        draft_vocab_size=vocab // 2,
+        eagle_aux_hidden_state_layer_ids=[0, 1, layers],
+    )
+    tensors = folders.eagle3(size, draft_vocab=vocab // 2, target=size, vocab=vocab)
+    return eagle3_load(_loaded(HeadKind.EAGLE3, config, tensors), target)
 
 
 def _sizes(target: Any) -> tuple[int, int, int]:
@@ -183,23 +191,25 @@ def peagle(target: Any) -> Head:
 
 
 def medusa(target: Any) -> Head:
-    return medusa_load(_loaded(HeadKind.MEDUSA, {}, folders.medusa(heads=4)), target)
+    tensors = folders.medusa(heads=4, rows=target.vocab_size, size=_sizes(target)[0])
+    return medusa_load(_loaded(HeadKind.MEDUSA, {}, tensors), target)
 
 
 def hydra(target: Any) -> Head:
     """Hydra++: it also reads the whole text."""
-    config = {"hydra_head_arch": "prefix-mlp"}
-    return hydra_load(_loaded(HeadKind.HYDRA, config, folders.hydra(plus=True, heads=4)), target)
+    tensors = folders.hydra(plus=True, heads=4, rows=target.vocab_size, size=_sizes(target)[0])
+    return hydra_load(_loaded(HeadKind.HYDRA, {"hydra_head_arch": "prefix-mlp"}, tensors), target)
 
 
-def mtp(target: Any) -> Head:
+def mtp(target: Any, modules: int = 1) -> Head:
     """One module, which reads its own output."""
-    return mtp_load(_loaded(HeadKind.MTP, {}, folders.mtp(1)), target)
+    tensors = folders.mtp(modules, target.model.config.num_hidden_layers, _sizes(target)[0])
+    return mtp_load(_loaded(HeadKind.MTP, {}, tensors), target)
 
 
 def mtp_stack(target: Any) -> Head:
     """A module for each depth."""
-    return mtp_load(_loaded(HeadKind.MTP, {}, folders.mtp(4)), target)
+    return mtp(target, modules=4)
 
 
 HEADS: dict[str, Callable[[Any], Head]] = {

@@ -12,6 +12,9 @@ from foredraft.drafters.chain import drawing
 from foredraft.heads.base import Head, HeadState
 from foredraft.targets.base import Target, shared_prefix
 
+_WIDEST = 6
+"""The most nodes of a level that are continued."""
+
 
 class HeadDrafter:
     """Drafts with `head`, which reads what `target` computed; taps the target for it.
@@ -64,7 +67,17 @@ class HeadDrafter:
         state = self._opened(sequence)
         logits = state.read(sequence.cached, sequence.tokens)
         if shape is not None and not self._draws(sequence):
-            return grown(sequence, logits, state.grow, limit, depth, go_on, self._greedy, self.name)
+            return grown(
+                sequence,
+                logits,
+                state.grow,
+                limit,
+                depth,
+                min(shape.width, _WIDEST),
+                go_on,
+                self._greedy,
+                self.name,
+            )
         if shape is not None and not shape.is_chain:
             return drawn(sequence, logits, state.grow, shape.parents, self.name)
         return self._chain(sequence, logits, state, depth, go_on)

@@ -27,7 +27,7 @@ _PATIENCE_S = 15.0
 _USUAL = 8
 """Row counts up to this are the ones that rounds have: they are measured again first."""
 _DRAFTED = 4
-_WIDTH = 4
+_WIDTH = 3
 """Levels of a draft that is timed, and nodes a level where it may be a tree."""
 _SEQUENCES = (2, 4, 8, 16, 32)
 _TOGETHER = 3
@@ -150,8 +150,9 @@ def _draft_seconds(target: Target, drafter: CostlyDrafter) -> tuple[float, float
     unread = _text(target, usual.tokens[::-1])
     shape = None
     if drafter.branches and target.capabilities.trees:  # it will draft trees, whose passes are wide
-        shape = Shape(tuple(range(ROOT, _DRAFTED - 1)), _DRAFTED, 0.0)
-    limit = _DRAFTED if shape is None else _DRAFTED * _WIDTH
+        below = [max(ROOT, node - _WIDTH) for node in range(_DRAFTED * _WIDTH)]
+        shape = Shape(tuple(below), _DRAFTED, 0.0)
+    limit = _DRAFTED if shape is None else len(shape.parents)
     spent = []
     for _ in range(1 + _REPEATS):
         begun = time.perf_counter()
