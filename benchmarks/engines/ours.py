@@ -159,9 +159,7 @@ class Ours:
         )
 
 
-def ideal(
-    stats: Stats, rows: list[int], curve: list[float], costs: Mapping[str, float]
-) -> float:
+def ideal(stats: Stats, rows: list[int], curve: list[float], costs: Mapping[str, float]) -> float:
     """The speed over plain that these very passes and drafts would have had at no other cost."""
     drafting = sum(cost * stats.sources.get(name, [0, 0])[1] for name, cost in costs.items())
     return stats.generated_tokens / (sum(verify_price(n, curve) for n in rows) + drafting)

@@ -13,7 +13,9 @@ def test_the_ideal_is_tokens_over_the_price_of_the_passes_and_drafts():
     stats.record(2, 2, 0, 3, "model")
     stats.record(0, 0, 0, 1)
     # passes over 3 and 1 rows, two drafted tokens of 0.25 plain steps each
-    assert ideal(stats, [3, 1], [1.0, 1.2, 1.5], {"model": 0.25}) == pytest.approx(4 / (1.5 + 1 + 0.5))
+    assert ideal(stats, [3, 1], [1.0, 1.2, 1.5], {"model": 0.25}) == pytest.approx(
+        4 / (1.5 + 1 + 0.5)
+    )
 
 
 def test_drafts_of_a_free_drafter_cost_nothing():

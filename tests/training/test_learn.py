@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from foredraft.training.learn import Kind, Options, learn
 from foredraft.training.loop import Course

@@ -1,12 +1,10 @@
 """An EAGLE-3 head before its first lesson: made of its target's last layer."""
 
-from typing import Any
-
 import torch
 
 from foredraft.heads.eagle3 import Eagle3, Eagle3Settings
 from foredraft.heads.layers import layer_config
-from foredraft.training.teacher import Teacher, weight_of
+from foredraft.training.teacher import Teacher
 
 _LEAST = 1024
 """The narrowest MLP a head has, where its target's is wider."""
