@@ -1,5 +1,7 @@
 """Bytes a text takes in a model's cache, layer by layer."""
 
+from types import SimpleNamespace
+
 import pytest
 from transformers import AutoConfig
 
@@ -162,3 +164,8 @@ def test_hybrids_in_transformers():
 def test_a_field_that_is_no_number():
     with pytest.raises(ForedraftError, match=r"field llama\.block_count is 'two' where a whole"):
         gguf(block_count="two")
+
+
+def test_a_damaged_number_of_layers_does_not_fill_memory():
+    with pytest.raises(ForedraftError, match="1,000,000,000 layers"):
+        of_config(SimpleNamespace(num_hidden_layers=10**9))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from foredraft.core.errors import ForedraftError
 from foredraft.planner.facts.cache import LayerCache
 
 _WINDOWED = {"sliding_attention", "hybrid_sliding", "chunked_attention"}
@@ -12,6 +13,8 @@ _COMPRESSED = {"compressed_sparse_attention", "heavily_compressed_attention"}
 _NOTHING = {"moe", "mlp", "dummy"}
 _STATES_ONLY = ("rwkv", "xlstm", "mamba")
 """Model types whose configurations say nothing of their layers."""
+_MOST = 10_000
+"""More layers than any model has: a file that says so is damaged, and a list of them fills memory."""
 
 
 def layers(config: Any) -> tuple[LayerCache, ...]:
@@ -26,6 +29,10 @@ def layers(config: Any) -> tuple[LayerCache, ...]:
 def _kinds(config: Any) -> list[str]:
     """Each layer's type, in the words of Transformers."""
     count = number(config, "num_hidden_layers", "n_layer") or 0
+    if count > _MOST:
+        raise ForedraftError(
+            f"A config.json speaks of {count:,} layers, which no model has; download it again."
+        )
     kinds = getattr(config, "layer_types", None)
     if kinds is None and str(getattr(config, "model_type", "")).startswith(_STATES_ONLY):
         kinds = ["linear_attention"] * count
