@@ -14,7 +14,7 @@ _NOTHING = {"moe", "mlp", "dummy"}
 _STATES_ONLY = ("rwkv", "xlstm", "mamba")
 """Model types whose configurations say nothing of their layers."""
 _MOST = 10_000
-"""More layers than any model has: a file that says so is damaged, and a list of them fills memory."""
+"""More layers than any model has: such a file is damaged, and a list of them fills memory."""
 
 
 def layers(config: Any) -> tuple[LayerCache, ...]:
