@@ -141,7 +141,7 @@ def test_go_on_hears_of_each_level_and_ends_a_tree(drafting):
 
 def test_which_tree_is_best_when():
     """Three candidates for a draw from p at temperature 0.7, with q some way off: drawn ones beat
-    the likeliest, and those that run ahead in the target's own race are no worse than drawn ones."""
+    the likeliest, and those ahead in the target's own race are no worse than drawn ones."""
     rng, size, rounds = np.random.default_rng(0), 1000, 200
     held = {"drawn": 0.0, "likeliest": 0.0, "race": 0.0}
     for _ in range(rounds):
