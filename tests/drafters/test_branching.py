@@ -137,3 +137,26 @@ def test_go_on_hears_of_each_level_and_ends_a_tree(drafting):
     assert depth(draft) == 2
     assert [len(shares) for shares in heard] == [1, 2]
     assert all(0 < share <= 1 for share in heard[-1])
+
+
+def test_which_tree_is_best_when():
+    """Three candidates for a draw from p at temperature 0.7, with q some way off: drawn ones beat
+    the likeliest, and those ahead in the target's own race are no worse than drawn ones."""
+    rng, size, rounds = np.random.default_rng(0), 1000, 200
+    held = {"drawn": 0.0, "likeliest": 0.0, "race": 0.0}
+    for _ in range(rounds):
+        scores = rng.normal(size=size) * rng.choice([1.5, 2.5, 4.0])
+        p, q = (softmax((scores + off) / 0.7) for off in (np.zeros(size), rng.normal(size=size)))
+        held["likeliest"] += p[np.argsort(-q)[:3]].sum()
+        noise = rng.exponential(size=size)
+        held["race"] += (p / noise).argmax() in np.argsort(-q / noise)[:3]
+        law, rest, refused = p.copy(), q.copy(), 1.0
+        for token in Noise(int(rng.integers(1 << 30)), False).draw_siblings(q, 3):
+            sibling = rest / rest.sum()
+            refused *= 1 - min(1.0, law[token] / sibling[token])
+            law = np.maximum(law - sibling, 0)
+            law /= max(law.sum(), 1e-12)
+            rest[token] = 0
+        held["drawn"] += 1 - refused
+    assert held["drawn"] > 1.3 * held["likeliest"]
+    assert held["race"] > 0.95 * held["drawn"]

@@ -21,6 +21,10 @@ class HeadDrafter:
 
     `greedy` proposes the head's most likely tokens, reported as one-hot; otherwise tokens are drawn
     from q, the head's law under the request's own settings, and q is reported as drawn.
+
+    A tree is drawn in a fixed shape where q judges it (`distribution`), and grown where tokens are
+    likely everywhere else: the few likeliest candidates hold a warm text less often than drawn
+    ones do, unless the target's own noise (`coupled`) tells which of them it will draw.
     """
 
     free = False
