@@ -13,7 +13,7 @@ import torch
 from foredraft.core.errors import ForedraftError
 from foredraft.core.files import write_whole
 
-_HELD_OUT = 16
+_HELD_OUT = 24
 """One prompt in so many is kept for validation."""
 _MANIFEST = "manifest.json"
 _VERSION = 1
