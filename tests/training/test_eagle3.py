@@ -8,7 +8,7 @@ import torch
 
 from foredraft.core.types import ROOT
 from foredraft.heads.eagle3 import Eagle3, Eagle3Settings
-from foredraft.heads.layers import layer_config, rotary
+from foredraft.heads.layers import layer_config
 from foredraft.heads.recursive import RecursiveHead
 from foredraft.heads.vocabulary import DraftVocabulary
 from foredraft.training.eagle3 import unrolled
@@ -47,7 +47,7 @@ def test_unrolled_steps_are_what_drafting_gives(settings: dict[str, bool], begin
     one, steps, length = network(**settings), 3, 9
     embedding = torch.nn.Embedding(VOCAB, SIZE)
     ids, taps = torch.randint(VOCAB, (2, length)), torch.randn(2, length - 1, TAPS * SIZE)
-    turn = rotary(one.config, ids.device)
+    turn = one.rotary()
     with torch.no_grad():
         outs = [one.lm_head(o) for o in unrolled(one, turn, embedding, ids, taps, begin, steps)]
     head = RecursiveHead("head", (0, 1, 2), "", one, embedding, one.lm_head, DraftVocabulary(VOCAB))
