@@ -15,6 +15,8 @@ from foredraft.training.batch import Batch
 from foredraft.training.states import Example, States
 from foredraft.training.write import Job, write
 
+GATHERING = "Gathering"
+"""What it reports to do, counted in tokens."""
 _SHARD = 32 << 20
 _SHARD_ITSELF = 1024
 _BESIDE = 24
@@ -63,7 +65,7 @@ def gather(
     try:
         with closing(texts):
             while kept.tokens < amount.tokens:
-                report("Gathering", kept.tokens, amount.tokens)
+                report(GATHERING, kept.tokens, amount.tokens)
                 if time.monotonic() > end:
                     ended = Ended.NO_TIME
                     break
