@@ -6,6 +6,7 @@ import pytest
 
 from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
+from foredraft.drafters.head import HeadDrafter
 from foredraft.drafters.model import ModelDrafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.suffix import SuffixDrafter
@@ -16,6 +17,7 @@ from foredraft.planner.drafting import passes, runs
 from foredraft.planner.predict import acceptance, by_position
 from foredraft.planner.survey import Scope, Setting, Survey, survey
 from foredraft.rivals.prompts import Sample
+from tests.heads.tiny_heads import Recurrent
 from tests.tiny import target
 
 SAMPLES = [
@@ -66,6 +68,31 @@ def test_counted_passes_are_those_of_the_engine(temperature: float) -> None:
             assert rounds[-1].drafted == one.passes[-1].drafted
             compared += len(rounds)
     assert compared > 200
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.8])
+def test_passes_counted_for_a_head_are_those_of_the_engine(temperature: float) -> None:
+    """A head's second token rests on its own states, so single tokens would not tell."""
+    big = target()
+    params = SamplingParams(temperature=temperature)
+    asked = Scope(SAMPLES, params, TOKENS, budget_s=60.0, seed=5)
+    drafter = HeadDrafter(Recurrent(big), big)
+    found = survey(big, {"head": drafter}, asked, lambda what, done, total: None)
+    accepted = 0
+    for length in (1, 3, 8):
+        for one in found.written[Setting("recurrent", "head", length)]:
+            rounds: list[Pass] = []
+            stream = Generator(big, HeadDrafter(Recurrent(big), big)).stream(
+                one.answer.prompt,
+                Request(params=params, max_new_tokens=one.answer.limit, seed=5, draft_len=length),
+                watch=lambda done, rounds=rounds: rounds.append(
+                    Pass(len(done.draft), len(done.verdict.path))
+                ),
+            )
+            assert [token.id for token in stream] == one.answer.output
+            assert rounds[:-1] == list(one.passes)[:-1]
+            accepted += sum(one.kept for one in rounds)
+    assert accepted > 0
 
 
 def test_every_setting_is_surveyed_and_rows_are_priced() -> None:
