@@ -67,13 +67,26 @@ def test_gathering_alone_and_then_the_rest(talker: None, capsys: Any, tmp_path: 
     assert "tokens of answers" in capsys.readouterr().out
     assert main([*told, "--json"]) == 0
     made = json.loads(capsys.readouterr().out)
-    assert made["answer_tokens"] == gathered["answer_tokens"]
-    assert {"version", "plan", "alpha", "verdict", "predicted_speedup", "judged"} <= set(made)
+    assert made["lesson"]["answer_tokens"] == gathered["answer_tokens"]
+    assert {"version", "lesson", "verdict", "predicted_speedup", "judged"} <= set(made)
     assert main(told) == 0
     shown = capsys.readouterr().out
     assert "α on held-out prompts" in shown
     assert "over plain decoding" in shown
     assert f"--draft-model {tmp_path / 'd'}" in shown.replace("\n", "")
+
+
+def test_ctrl_c_says_how_to_go_on(
+    talker: None, capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("foredraft.training.lesson.learn", interrupted)
+    assert (
+        main(["train", "tiny", "--out", str(tmp_path), "--tokens", "900", "--longest", "16"]) == 130
+    )
+    assert "the same command goes on" in capsys.readouterr().err
 
 
 def test_another_target_s_folder_is_refused(

@@ -52,6 +52,12 @@ def test_the_same_call_goes_on_and_nothing_comes_twice(tmp_path: Path) -> None:
     assert states.manifest.taps == ()
 
 
+def test_states_with_taps_serve_a_draft_that_needs_none(tmp_path: Path) -> None:
+    held, _ = gathered(talker(), Kind.EAGLE3, tmp_path, OWN, amount(60), QUIET)
+    again, _ = gathered(talker(), Kind.MEDUSA, tmp_path, OWN, amount(60), QUIET)
+    assert (again.manifest, again.answer_tokens) == (held.manifest, held.answer_tokens)
+
+
 class Base(Characters):
     has_template = False
 

@@ -35,7 +35,7 @@ def test_a_draft_is_made_judged_and_not_made_again(
     kind: Kind, talker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     curriculum = Curriculum(kind, epochs=2, steps=2, vocabulary=24)
-    made = train(talker, curriculum, MATERIAL, AMOUNT, tmp_path, QUIET)
+    made = train(talker, curriculum, MATERIAL, AMOUNT, tmp_path / "states", tmp_path, QUIET)
     assert made.lesson == Lesson.read(tmp_path)
     assert made.lesson.answer_tokens >= 1500
     assert 0.5 < made.lesson.coverage <= 1
@@ -51,23 +51,24 @@ def test_a_draft_is_made_judged_and_not_made_again(
         raise AssertionError("it was learnt already")
 
     monkeypatch.setattr("foredraft.training.lesson.learn", never)
-    again = train(talker, curriculum, MATERIAL, AMOUNT, tmp_path, QUIET)
+    again = train(talker, curriculum, MATERIAL, AMOUNT, tmp_path / "states", tmp_path, QUIET)
     assert again.lesson == made.lesson
 
 
 def test_a_made_draft_does_not_change_the_text(talker: Any, tmp_path: Path) -> None:
     curriculum = Curriculum(Kind.EAGLE3, epochs=1, steps=2, vocabulary=24)
-    train(talker, curriculum, MATERIAL, AMOUNT, tmp_path, QUIET)
-    prompt, request = [29, 4, 5, 31, 30], Request(max_new_tokens=40, ignore_eos=True, draft_len=3)
+    train(talker, curriculum, MATERIAL, AMOUNT, tmp_path / "states", tmp_path, QUIET)
+    prompt, request = [29, 4, 5, 31, 30], Request(max_new_tokens=40, ignore_eos=True)
     drafting = Generator(talker, drafter_of(talker, Kind.EAGLE3, tmp_path))
-    plain = Generator(talker).generate(prompt, request)
-    assert drafting.generate(prompt, request).tokens == plain.tokens
+    made, plain = (one.generate(prompt, request) for one in (drafting, Generator(talker)))
+    assert [token.id for token in made.tokens] == [token.id for token in plain.tokens]
+    assert any(token.from_draft for token in made.tokens)
 
 
 def test_too_little_to_validate_with_is_a_sentence(talker: Any, tmp_path: Path) -> None:
     few = Amount(20, 1 << 30, seconds=60.0)
     with pytest.raises(ForedraftError, match="too few to hold any out"):
-        train(talker, Curriculum(Kind.MEDUSA), MATERIAL, few, tmp_path, QUIET)
+        train(talker, Curriculum(Kind.MEDUSA), MATERIAL, few, tmp_path / "states", tmp_path, QUIET)
 
 
 def test_what_is_told_of_another_lesson_is_no_lesson(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A progress bar on standard error: on a terminal, for what takes longer than a moment."""
 
 import sys
+from collections.abc import Mapping
 from threading import Timer
 from typing import Self
 
@@ -8,12 +9,21 @@ _MOMENT_S = 0.5
 
 
 class Bar:
-    """Call it with (what, done, total) at every news; `close` takes the bar off the screen."""
+    """Call it with (what, done, total) at every news; `close` takes the bar off the screen.
 
-    def __init__(self, what: str) -> None:
+    `units` says what is counted: where it is known, the bar tells how much of it a second.
+    """
+
+    def __init__(self, what: str, units: Mapping[str, str] | None = None) -> None:
         # Rich's bars cost 50 ms to import, which --help need not pay.
         from rich import progress
         from rich.console import Console
+        from rich.text import Text
+
+        class Speed(progress.ProgressColumn):
+            def render(self, task: progress.Task) -> Text:
+                unit = (units or {}).get(task.description)
+                return Text(f"{task.speed:.0f} {unit}/s" if unit and task.speed else "")
 
         self._what = what
         self._progress = progress.Progress(
@@ -21,6 +31,7 @@ class Bar:
             progress.TextColumn("{task.description}", markup=False),
             progress.BarColumn(bar_width=20),
             progress.TaskProgressColumn(),
+            Speed(),
             progress.TimeRemainingColumn(compact=True),
             console=Console(stderr=True),
             transient=True,

@@ -1,6 +1,7 @@
 """`foredraft train`: a draft made for a target, and whether it pays."""
 
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -91,6 +92,14 @@ def train(
     space: Annotated[
         str, typer.Option(help="Room for hidden states on disk, as 800M or 4G.", metavar="SIZE")
     ] = "4G",
+    states: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where hidden states are kept, DIR/states by default: another draft of the same "
+            "target may learn from them too.",
+            metavar="FOLDER",
+        ),
+    ] = None,
     at_once: Annotated[
         int,
         typer.Option(min=1, help="Answers written at once; more on a GPU.", metavar="N"),
@@ -134,26 +143,31 @@ def train(
         raise ForedraftError(f"{out} is a file; --out must name a folder, new or its own.")
     from foredraft.targets.torch_hf import load_target
     from foredraft.training.data import read_data
-    from foredraft.training.gather import Amount, Ended
+    from foredraft.training.gather import GATHERING, Amount, Ended
     from foredraft.training.learn import Kind
     from foredraft.training.lesson import Curriculum
-    from foredraft.training.material import Material
-    from foredraft.training.train import collect
+    from foredraft.training.material import Material, gathered
     from foredraft.training.train import train as make
 
     chats = None if data is None else read_data(data)
     material = Material(judges, chats, not given_answers, longest, seed)
     amount = Amount(tokens, room, seconds, at_once)
     curriculum = Curriculum(Kind(kind), epochs, vocabulary=vocabulary, seed=seed)
-    with Bar(f"Loading {model}") as bar:
+    with Bar(f"Loading {model}", {GATHERING: "tokens"}) as bar:
         target = load_target(model, dtype, device, threads, bar)
         begun = time.monotonic()
+        held = states or out / "states"
         if gather_only:
-            states, ended = collect(target, curriculum.kind, out, material, amount, bar)
+            found, ended = gathered(target, curriculum.kind, held, material, amount, bar)
         else:
-            made = make(target, curriculum, material, amount, out, bar)
+            try:
+                made = make(target, curriculum, material, amount, held, out, bar)
+            except KeyboardInterrupt:
+                bar.close()
+                print("Stopped; the same command goes on from here.", file=sys.stderr)
+                raise
     if gather_only:
-        _show_gathered(states.answer_tokens, states.size, ended, time.monotonic() - begun, as_json)
+        _show_gathered(found.answer_tokens, found.size, ended, time.monotonic() - begun, as_json)
         if ended is Ended.STOPPED:
             raise typer.Exit(130)
     elif as_json:
@@ -169,4 +183,4 @@ def _show_gathered(tokens: int, size: int, ended: str, seconds: float, as_json: 
         print(json.dumps({"version": 1, "answer_tokens": tokens, "bytes": size, "gathered": ended}))
     else:
         on_disk = f"{tokens:,} tokens of answers, {size / 1e9:.2f} GB on disk"
-        print(f"{on_disk}; {_WHY[ended]}, after {seconds:.0f} s.")
+        print(f"{on_disk}: {_WHY[ended]}, after {seconds:.0f} s.")

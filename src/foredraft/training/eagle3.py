@@ -37,14 +37,15 @@ def unrolled(
     Of texts `ids` [B, S + 1] with the hidden states `taps` [B, S, ·] of all but their last token.
     Row r of step i has read the text to token begin + r + 1 + i, the last i tokens as a draft, that
     is beside the head's own outputs instead of the target's. So it sees the keys of step 0 up to
-    its slot begin + r and, of each later step, the key of its own row.
+    its slot begin + r and, of each later step, the key of its own row. Short texts have fewer
+    steps.
     """
     slots, start = taps.shape[1], 0
     causal = torch.ones(slots, slots, dtype=torch.bool, device=ids.device).tril()
     hidden, sees = network.fuse(taps)[0], causal
     cache = DynamicCache(config=network.config)
     outs = []
-    for step in range(steps):
+    for step in range(min(steps, slots - begin)):
         if step:
             hidden = hidden[:, :-1]
             own = torch.eye(hidden.shape[1], dtype=torch.bool, device=ids.device)
@@ -86,6 +87,8 @@ class Eagle3Trainee:
         losses = []
         for step, out in enumerate(self._unrolled(examples, begin)):
             rows = taught[:, step:]
+            if not rows.any():  # all of these answers are shorter than that
+                break
             logits = self.network.lm_head(out[rows])
             losses.append(_DECAY**step * distance(wanted[:, step:][rows], logits))
         return torch.stack(losses).sum()

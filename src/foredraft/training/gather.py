@@ -15,7 +15,12 @@ from foredraft.training.batch import Batch
 from foredraft.training.states import Example, States
 from foredraft.training.write import Job, write
 
+GATHERING = "Gathering"
+"""What it reports to do, counted in tokens."""
 _SHARD = 32 << 20
+_SHARD_ITSELF = 1024
+_BESIDE = 24
+"""Bytes a token takes beside its hidden states, at most: its id, and what is said of its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ def gather(
     try:
         with closing(texts):
             while kept.tokens < amount.tokens:
-                report("Gathering", kept.tokens, amount.tokens)
+                report(GATHERING, kept.tokens, amount.tokens)
                 if time.monotonic() > end:
                     ended = Ended.NO_TIME
                     break
@@ -69,18 +74,21 @@ def gather(
                     ended = Ended.NO_MORE
                     break
                 if not kept.add(Example(torch.tensor(text.tokens), text.answer_from, text.hidden)):
-                    return Ended.NO_SPACE
+                    ended = Ended.NO_SPACE
+                    break
     except KeyboardInterrupt:
         ended = Ended.STOPPED
-    return ended if kept.flush() else Ended.NO_SPACE
+    kept.flush()
+    return ended
 
 
 class _Kept:
-    """Examples on their way to disk, a shard at a time; False where the space would not do."""
+    """Examples on their way to disk, a shard at a time."""
 
     def __init__(self, states: States, space: int) -> None:
         self._states, self._space = states, space
         self._pending: list[Example] = []
+        self._bytes = 0
 
     @property
     def tokens(self) -> int:
@@ -88,13 +96,17 @@ class _Kept:
         return self._states.answer_tokens + pending
 
     def add(self, example: Example) -> bool:
+        """False, and it is left out, where the space would not do."""
+        size = example.hidden.nbytes + _BESIDE * len(example.tokens)
+        if self._states.size + self._bytes + size + _SHARD_ITSELF > self._space:
+            return False
         self._pending.append(example)
-        return sum(one.hidden.nbytes for one in self._pending) < _SHARD or self.flush()
+        self._bytes += size
+        if self._bytes >= _SHARD:
+            self.flush()
+        return True
 
-    def flush(self) -> bool:
-        size = sum(one.hidden.nbytes for one in self._pending)
-        fits = self._states.size + size <= self._space
-        if self._pending and fits:
+    def flush(self) -> None:
+        if self._pending:
             self._states.add(self._pending)
-        self._pending = []
-        return fits
+        self._pending, self._bytes = [], 0

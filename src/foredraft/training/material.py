@@ -48,7 +48,7 @@ def gathered(
 
     Raises ForedraftError if the folder holds another target's, or the disk has no room for them.
     """
-    taps = usual_taps(target) if kind is Kind.EAGLE3 else ()
+    taps = usual_taps(target) if kind is Kind.EAGLE3 else _held(folder)
     states = States.make(folder, Manifest.of(target, taps, material.seed))
     _check_room(states, amount)
     said = [message["content"] for sample in material.judges for message in sample.messages]
@@ -66,6 +66,14 @@ def usual_taps(target: TorchTarget) -> tuple[int, ...]:
     """EAGLE-3's: what a layer near the first, one in the middle and one near the last read."""
     layers = target.model.config.get_text_config(decoder=True).num_hidden_layers
     return tuple(sorted({min(2, layers - 1), layers // 2, max(layers - 3, 0)}))
+
+
+def _held(folder: Path) -> tuple[int, ...]:
+    """The taps that are there: a draft that reads the last hidden state alone does with any."""
+    try:
+        return States.open(folder).manifest.taps
+    except ForedraftError:
+        return ()
 
 
 def _check_room(states: States, amount: Amount) -> None:

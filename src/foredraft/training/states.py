@@ -13,7 +13,7 @@ import torch
 from foredraft.core.errors import ForedraftError
 from foredraft.core.files import write_whole
 
-_HELD_OUT = 16
+_HELD_OUT = 24
 """One prompt in so many is kept for validation."""
 _MANIFEST = "manifest.json"
 _VERSION = 1
@@ -170,11 +170,16 @@ class States:
         for shard in self.shards:
             with safe_open(shard, "pt") as file:
                 lengths = file.get_tensor("lengths").tolist()
-                texts = file.get_tensor("tokens").split(lengths)
+                texts = _parts(file.get_tensor("tokens"), lengths)
                 for tokens, start in zip(
                     texts, file.get_tensor("answer_from").tolist(), strict=True
                 ):
                     yield tokens.tolist(), start
+
+
+def _parts(tensor: torch.Tensor, lengths: list[int]) -> Sequence[torch.Tensor]:
+    parts: Sequence[torch.Tensor] = torch.split_with_sizes(tensor, lengths)
+    return parts
 
 
 def _told(shard: Path) -> dict[str, int]:
@@ -197,9 +202,9 @@ def _read(shard: Path) -> list[Example]:
     return [
         Example(tokens.long(), start, hidden)
         for tokens, start, hidden in zip(
-            held["tokens"].split(lengths),
+            _parts(held["tokens"], lengths),
             held["answer_from"].tolist(),
-            held["hidden"].split(lengths),
+            _parts(held["hidden"], lengths),
             strict=True,
         )
     ]

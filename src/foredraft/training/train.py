@@ -8,7 +8,6 @@ from typing import Any
 
 from foredraft.core.sampling import SamplingParams
 from foredraft.drafters.base import CostlyDrafter
-from foredraft.drafters.head import HeadDrafter
 from foredraft.engine.load import pair
 from foredraft.heads.load import load_head
 from foredraft.planner.advice import judge
@@ -24,7 +23,6 @@ from foredraft.training.lesson import Curriculum, Lesson, learnt
 from foredraft.training.material import Material, gathered
 from foredraft.training.states import States
 
-_STATES = "states"
 _GATHERING = 0.5
 """The share of the time after which gathering stops."""
 _JUDGING = 0.1
@@ -42,6 +40,7 @@ class Made:
     """
 
     folder: Path
+    states: States
     gathered: Ended
     lesson: Lesson
     plan: Plan
@@ -53,8 +52,9 @@ class Made:
         return {
             "version": 1,
             "folder": str(self.folder),
+            "states": str(self.states.folder),
             "gathered": str(self.gathered),
-            **asdict(self.lesson),
+            "lesson": asdict(self.lesson),
             "verdict": str(self.verdict),
             "predicted_speedup": self.choice.predicted_speedup,
             "draft_len": self.choice.draft_len,
@@ -67,17 +67,19 @@ def train(
     curriculum: Curriculum,
     material: Material,
     amount: Amount,
+    held: Path,
     out: Path,
     report: Progress,
 ) -> Made:
-    """Make a draft for `target` in `out`. `amount.seconds` bounds the whole of it.
+    """Make a draft for `target` in `out`, of the hidden states in `held` and as many more as are
+    wanted. `amount.seconds` bounds the whole of it.
 
-    What was done before in the same folder is not done again. KeyboardInterrupt keeps what is
+    What was done before in the same folders is not done again. KeyboardInterrupt keeps what is
     done, so that the next call goes on.
     """
     begun = time.monotonic()
     half = replace(amount, seconds=amount.seconds * _GATHERING)
-    states, ended = collect(target, curriculum.kind, out, material, half, report)
+    states, ended = gathered(target, curriculum.kind, held, material, half, report)
     if ended is Ended.STOPPED:
         raise KeyboardInterrupt
     judging = min(max(amount.seconds * _JUDGING, _JUDGING_S[0]), _JUDGING_S[1])
@@ -86,19 +88,7 @@ def train(
     drafter = drafter_of(target, curriculum.kind, out)
     found = judged(target, out, drafter, material.judges, judging, report)
     choice = next(row for row in found.rows if row.draft is not None)
-    return Made(out, ended, lesson, found, choice, judge(choice, _THRESHOLD))
-
-
-def collect(
-    target: TorchTarget,
-    kind: Kind,
-    out: Path,
-    material: Material,
-    amount: Amount,
-    report: Progress,
-) -> tuple[States, Ended]:
-    """The first part of `train` alone: hidden states in a folder of `out`."""
-    return gathered(target, kind, out / _STATES, material, amount, report)
+    return Made(out, states, ended, lesson, found, choice, judge(choice, _THRESHOLD))
 
 
 def judged(
@@ -116,6 +106,5 @@ def judged(
 
 def drafter_of(target: TorchTarget, kind: Kind, folder: Path) -> CostlyDrafter:
     """A drafter that drafts with what was made in a folder."""
-    if kind is Kind.SMALL:
-        return pair(target, load_target(str(folder)))
-    return HeadDrafter(load_head(str(folder), target), target)
+    draft = load_target(str(folder)) if kind is Kind.SMALL else load_head(str(folder), target)
+    return pair(target, draft)
