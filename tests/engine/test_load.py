@@ -3,9 +3,11 @@
 import pytest
 
 from foredraft.core.errors import ForedraftError
+from foredraft.drafters.head import HeadDrafter
 from foredraft.engine.load import load
 from foredraft.engine.request import Request
 from tests import tiny
+from tests.heads.folders import HIDDEN, layer_shapes, llama, weights, write
 
 PROMPT = [1, 2, 3, 4, 5]
 
@@ -60,3 +62,40 @@ def test_a_store_of_another_tokenizer_is_refused(loaded, tmp_path):
     loaded(drafter="suffix", store=tmp_path / "mine").generate(PROMPT, request)
     with pytest.raises(ForedraftError, match="another tokenizer"):
         loaded(shift=1, drafter="suffix", store=tmp_path / "mine")
+
+
+@pytest.fixture
+def head(tmp_path):
+    """The folder of a head for the tiny model."""
+    reads = HIDDEN * 2
+    shapes = layer_shapes("layers.0.", HIDDEN, HIDDEN) | {"fc.weight": (HIDDEN, reads)}
+    del shapes["layers.0.input_layernorm.weight"]
+    return str(write(tmp_path / "head", llama(), weights(shapes)))
+
+
+@pytest.mark.parametrize("drafter", ["auto", "model"])
+def test_a_head_is_named_as_a_draft_model_is(loaded, head, drafter):
+    generator = loaded(drafter=drafter, draft_model=head)
+    assert isinstance(generator.drafters[-1], HeadDrafter)
+    plain = loaded(drafter="none").generate(PROMPT, Request(max_new_tokens=30))
+    drafted = generator.generate(PROMPT, Request(max_new_tokens=30))
+    assert [token.id for token in drafted.tokens] == [token.id for token in plain.tokens]
+    if drafter == "model":
+        fixed = generator.generate(PROMPT, Request(max_new_tokens=30, draft_len=3))
+        assert fixed.stats.drafted > 0
+        assert fixed.tokens[-1].id == plain.tokens[-1].id
+
+
+def test_a_head_runs_on_its_targets_engine(loaded, head):
+    with pytest.raises(ForedraftError, match=r"--draft-engine llama\.cpp"):
+        loaded(draft_model=head, draft_engine="llama.cpp")
+
+
+def test_a_head_makes_auto_choose_pytorch(monkeypatch, loaded, head):
+    asked = []
+    monkeypatch.setattr(
+        "foredraft.engine.load.Placement.engine",
+        lambda self, name, engine: asked.append(engine) or "torch",
+    )
+    loaded(draft_model=head)
+    assert asked == ["torch"]

@@ -34,13 +34,15 @@ def weights(
     }
 
 
-def layer_shapes(prefix: str, size: int, reads: int, wide: int = WIDE) -> dict[str, Any]:
-    """A Llama layer of 4 heads of width 8, two of them with keys, whose attention reads `reads`."""
+def layer_shapes(
+    prefix: str, size: int, reads: int, wide: int = WIDE, heads: int = 4
+) -> dict[str, Any]:
+    """A Llama layer whose attention reads `reads`: heads of width 8, half of them with keys."""
     return {
-        f"{prefix}self_attn.q_proj.weight": (32, reads),
-        f"{prefix}self_attn.k_proj.weight": (16, reads),
-        f"{prefix}self_attn.v_proj.weight": (16, reads),
-        f"{prefix}self_attn.o_proj.weight": (size, 32),
+        f"{prefix}self_attn.q_proj.weight": (8 * heads, reads),
+        f"{prefix}self_attn.k_proj.weight": (4 * heads, reads),
+        f"{prefix}self_attn.v_proj.weight": (4 * heads, reads),
+        f"{prefix}self_attn.o_proj.weight": (size, 8 * heads),
         f"{prefix}mlp.gate_proj.weight": (wide, size),
         f"{prefix}mlp.up_proj.weight": (wide, size),
         f"{prefix}mlp.down_proj.weight": (size, wide),
@@ -65,30 +67,36 @@ def llama(size: int = HIDDEN, **more: Any) -> dict[str, Any]:
     } | more
 
 
-def eagle3(size: int = HIDDEN, taps: int = 3, draft_vocab: int | None = DRAFTED) -> dict[str, Any]:
-    """The tensors of an EAGLE-3 head as SafeAI names them."""
-    rows = VOCAB if draft_vocab is None else draft_vocab
+def eagle3(
+    size: int = HIDDEN,
+    taps: int = 3,
+    draft_vocab: int | None = DRAFTED,
+    target: int = HIDDEN,
+    vocab: int = VOCAB,
+) -> dict[str, Any]:
+    """The tensors of an EAGLE-3 head as SafeAI names them; `target` is the target's size."""
+    rows = vocab if draft_vocab is None else draft_vocab
     shapes = {
-        "fc.weight": (size, taps * HIDDEN),
+        "fc.weight": (size, taps * target),
         "norm.weight": (size,),
         "lm_head.weight": (rows, size),
         "midlayer.hidden_norm.weight": (size,),
     }
     tensors = weights(shapes | layer_shapes("midlayer.", size, 2 * size))
     if draft_vocab is not None:
-        ids = torch.arange(VOCAB)[1::2][:rows]
+        ids = torch.arange(vocab)[1::2][:rows]
         tensors["d2t"] = ids - torch.arange(rows)
-        tensors["t2d"] = torch.isin(torch.arange(VOCAB), ids)
+        tensors["t2d"] = torch.isin(torch.arange(vocab), ids)
     return tensors
 
 
-def eagle(layers: int = 1, bias: bool = True) -> dict[str, Any]:
+def eagle(layers: int = 1, bias: bool = True, size: int = HIDDEN) -> dict[str, Any]:
     """The tensors of an EAGLE head as SafeAI names them."""
-    shapes: dict[str, Any] = {"fc.weight": (HIDDEN, 2 * HIDDEN)}
+    shapes: dict[str, Any] = {"fc.weight": (size, 2 * size)}
     if bias:
-        shapes["fc.bias"] = (HIDDEN,)
+        shapes["fc.bias"] = (size,)
     for layer in range(layers):
-        shapes |= layer_shapes(f"layers.{layer}.", HIDDEN, HIDDEN)
+        shapes |= layer_shapes(f"layers.{layer}.", size, size)
     del shapes["layers.0.input_layernorm.weight"]
     return weights(shapes, spread=0.1)  # its output goes to the target's matrix as it is
 
@@ -100,7 +108,7 @@ BLOCK = 6
 def dflash(taps: int = 2, layers: int = 2, size: int = HIDDEN) -> dict[str, Any]:
     """The tensors of a DFlash head as z-lab names them."""
     shapes = {
-        "fc.weight": (size, taps * HIDDEN),
+        "fc.weight": (size, taps * size),
         "hidden_norm.weight": (size,),
         "norm.weight": (size,),
     }
@@ -124,35 +132,43 @@ def z_lab(layers: int = 2, ids: Sequence[int] = (0, 1), **more: Any) -> dict[str
     return config | more
 
 
-def dspark(kind: str = "vanilla", rank: int = 4) -> dict[str, Any]:
+def dspark(
+    kind: str = "vanilla", taps: int = 2, size: int = HIDDEN, vocab: int = VOCAB, rank: int = 4
+) -> dict[str, Any]:
     """The tensors of a DSpark head as DeepSpec names them."""
     shapes: dict[str, tuple[int, ...]] = {
-        "markov_head.markov_w1.weight": (VOCAB, rank),
-        "markov_head.markov_w2.weight": (VOCAB, rank),
-        "confidence_head.proj.weight": (1, HIDDEN + rank),
+        "markov_head.markov_w1.weight": (vocab, rank),
+        "markov_head.markov_w2.weight": (vocab, rank),
+        "confidence_head.proj.weight": (1, size + rank),
         "confidence_head.proj.bias": (1,),
     }
     if kind == "gated":
-        shapes["markov_head.gate_proj.weight"] = (rank, HIDDEN + rank)
+        shapes["markov_head.gate_proj.weight"] = (rank, size + rank)
         shapes["markov_head.gate_proj.bias"] = (rank,)
     if kind == "rnn":
-        shapes["markov_head.joint_proj.weight"] = (3 * rank, HIDDEN + 2 * rank)
+        shapes["markov_head.joint_proj.weight"] = (3 * rank, size + 2 * rank)
         shapes["markov_head.joint_proj.bias"] = (3 * rank,)
-    return dflash() | weights(shapes, seed=1)
+    return dflash(taps, size=size) | weights(shapes, seed=1)
 
 
-def peagle(layers: int = 2) -> dict[str, Any]:
-    """The tensors of a P-EAGLE head as AWS names them."""
-    tensors = eagle3()
-    shapes = {"mask_hidden": (1, 1, 3 * HIDDEN)}
-    for layer in range(1, layers):
-        shapes |= layer_shapes(f"layers.{layer}.", HIDDEN, HIDDEN)
-    return tensors | weights(shapes, seed=1)
+def peagle(size: int = HIDDEN, vocab: int = VOCAB, drafted: int = DRAFTED) -> dict[str, Any]:
+    """The tensors of a P-EAGLE head of two layers as AWS names them."""
+    shapes = {
+        "fc.weight": (size, 3 * size),
+        "mask_hidden": (1, 1, 3 * size),
+        "midlayer.hidden_norm.weight": (size,),
+        "norm.weight": (size,),
+        "lm_head.weight": (drafted, size),
+    }
+    shapes |= layer_shapes("midlayer.", size, 2 * size) | layer_shapes("layers.1.", size, size)
+    ids = torch.arange(vocab)
+    ids = ids[ids % 3 != 1][:drafted]
+    return weights(shapes) | {"d2t": ids - torch.arange(drafted)}
 
 
-def aws(layers: int = 2, **more: Any) -> dict[str, Any]:
+def aws(**more: Any) -> dict[str, Any]:
     """A config of such a head for a target of two layers."""
-    config = llama(num_hidden_layers=layers, draft_vocab_size=DRAFTED) | {
+    config = llama(num_hidden_layers=2, draft_vocab_size=DRAFTED) | {
         "architectures": ["LlamaForCausalLMEagle3"],
         "ptd_token_id": 30,
         "eagle_aux_hidden_state_layer_ids": [0, 1, 2],
@@ -161,21 +177,26 @@ def aws(layers: int = 2, **more: Any) -> dict[str, Any]:
 
 
 def medusa(
-    heads: int = 3, blocks: int = 1, rows: int = VOCAB, before: str = ""
+    heads: int = 3, blocks: int = 1, rows: int = VOCAB, before: str = "", size: int = HIDDEN
 ) -> dict[str, torch.Tensor]:
     """The tensors of Medusa heads; without output matrices if `rows` is 0."""
     shapes: dict[str, tuple[int, ...]] = {}
     for head in range(heads):
         for block in range(blocks):
-            shapes[f"{before}{head}.{block}.linear.weight"] = (HIDDEN, HIDDEN)
-            shapes[f"{before}{head}.{block}.linear.bias"] = (HIDDEN,)
+            shapes[f"{before}{head}.{block}.linear.weight"] = (size, size)
+            shapes[f"{before}{head}.{block}.linear.bias"] = (size,)
         if rows:
-            shapes[f"{before}{head}.{blocks}.weight"] = (rows, HIDDEN)
+            shapes[f"{before}{head}.{blocks}.weight"] = (rows, size)
     return weights(shapes)
 
 
 def hydra(
-    plus: bool = False, grounded: bool = True, heads: int = 3, blocks: int = 2
+    plus: bool = False,
+    grounded: bool = True,
+    heads: int = 3,
+    blocks: int = 2,
+    rows: int = VOCAB,
+    size: int = HIDDEN,
 ) -> dict[str, torch.Tensor]:
     """The tensors of Hydra heads, or those of Hydra++, whose names also count its dropouts."""
     shapes: dict[str, tuple[int, ...]] = {}
@@ -184,25 +205,30 @@ def hydra(
         for block in range(blocks):
             name = f"hydra_mlp.{head}.{step * block + step - 1}."
             condenses = grounded and not block
-            reads = HIDDEN * (head + 2 if condenses else 1)
+            reads = size * (head + 2 if condenses else 1)
             for part in ("linear", "res_connection")[: 2 if condenses else 1]:
-                shapes[f"{name}{part}.weight"] = (HIDDEN, reads)
-                shapes[f"{name}{part}.bias"] = (HIDDEN,)
-        shapes[f"hydra_lm_head.{head}.{out}weight"] = (VOCAB, HIDDEN)
-        shapes[f"hydra_lm_head.{head}.{out}bias"] = (VOCAB,)
+                shapes[f"{name}{part}.weight"] = (size, reads)
+                shapes[f"{name}{part}.bias"] = (size,)
+        shapes[f"hydra_lm_head.{head}.{out}weight"] = (rows, size)
+        shapes[f"hydra_lm_head.{head}.{out}bias"] = (rows,)
     if plus:
         before = "prefix_embeding_layer."
-        shapes |= layer_shapes(f"{before}layers.0.", HIDDEN, HIDDEN)
-        shapes |= {f"{before}norm.weight": (HIDDEN,), f"{before}embed_tokens.weight": (3, 3)}
+        shapes |= _like_the_target(f"{before}layers.0.", size)
+        shapes |= {f"{before}norm.weight": (size,), f"{before}embed_tokens.weight": (3, 3)}
     return weights(shapes)
 
 
-def mtp(modules: int) -> dict[str, torch.Tensor]:
-    """Modules for a target of two Llama layers, in the layout of DeepSeek."""
+def mtp(modules: int, layers: int = 2, size: int = HIDDEN) -> dict[str, torch.Tensor]:
+    """Modules for a target of Llama layers, in the layout of DeepSeek."""
     shapes: dict[str, tuple[int, ...]] = {}
     for module in range(modules):
-        before = f"model.layers.{2 + module}."
-        shapes |= layer_shapes(before, HIDDEN, HIDDEN)
-        shapes |= {f"{before}{name}norm.weight": (HIDDEN,) for name in ("e", "h", "shared_head.")}
-        shapes[f"{before}eh_proj.weight"] = (HIDDEN, 2 * HIDDEN)
+        before = f"model.layers.{layers + module}."
+        shapes |= _like_the_target(before, size)
+        shapes |= {f"{before}{name}norm.weight": (size,) for name in ("e", "h", "shared_head.")}
+        shapes[f"{before}eh_proj.weight"] = (size, 2 * size)
     return weights(shapes)
+
+
+def _like_the_target(prefix: str, size: int) -> dict[str, Any]:
+    """A layer as those of tests.tiny's models of this size are."""
+    return layer_shapes(prefix, size, size, 3 * size // 2, size // 8)

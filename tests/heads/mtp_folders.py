@@ -15,7 +15,6 @@ from tests import tiny
 _PARTS = {
     "deepseek": ("enorm", "hnorm", "eh_proj", "shared_head.norm"),
     "qwen": ("pre_fc_norm_embedding", "pre_fc_norm_hidden", "fc", "norm"),
-    "speculators": ("token_layernorm", "hidden_layernorm", "input_proj", "final_layernorm"),
 }
 """What a layout calls the norms of the embedding and the state, their projection, the last norm."""
 
@@ -64,7 +63,6 @@ def shipped(
         before, block = {
             "deepseek": (f"model.layers.{model.config.num_hidden_layers + module}.", ""),
             "qwen": ("mtp.", "layers.0."),
-            "speculators": ("mtp_layers.0.", ""),
         }[layout]
         like = f"model.layers.{layer}."
         width = model.config.hidden_size

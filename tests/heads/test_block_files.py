@@ -8,6 +8,7 @@ import torch
 from foredraft.core.errors import ForedraftError
 from foredraft.core.types import ROOT
 from foredraft.heads.load import load_head
+from foredraft.targets.attention import group_heads
 from tests import tiny
 from tests.heads import folders
 from tests.heads.test_block import Told, chain
@@ -93,6 +94,22 @@ def test_embeddings_are_taken_as_stored(tmp_path):
     one = said_by(loaded(tmp_path / "a", folders.z_lab(), tensors, gemma))
     other = said_by(loaded(tmp_path / "b", folders.z_lab(), tensors | own, gemma))
     np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_beside_targets_with_other_attention_and_formats(tmp_path, causal):
+    config, tensors = folders.z_lab(is_causal=causal), folders.dflash()
+    plain = said_by(loaded(tmp_path / "h", config, tensors))
+    grouped = tiny.target()
+    assert group_heads(grouped.model)
+    got = said_by(loaded(tmp_path / "h", config, tensors, grouped))
+    np.testing.assert_allclose(got, plain, rtol=1e-4, atol=1e-4)
+    half = tiny.target()
+    half.model.to(torch.bfloat16)
+    head = loaded(tmp_path / "h", config, tensors, half)
+    got = chain(head.open(), Told(HIDDEN.to(torch.bfloat16)), TEXT, [7, 8])
+    assert got.dtype == np.float32
+    assert abs(got - plain).max() < 0.1 * abs(plain).max()
 
 
 def test_only_new_positions_are_read(tmp_path):

@@ -124,7 +124,7 @@ def test_settings_that_are_refused(tmp_path):
         folder = written(tmp_path / setting, speculators_config={"proposal_methods": proposals})
         assert f"asks for {setting} {value}, which accepts tokens" in refused(folder)
     kinds = ["chunked_attention"]
-    assert "layers are chunked_attention" in refused(written(tmp_path / "e", layer_types=kinds))
+    assert "they are chunked_attention" in refused(written(tmp_path / "e", layer_types=kinds))
     assert "describes no layers that can be built" in refused(
         written(tmp_path / "f", hidden_act=["a"])
     )
@@ -146,3 +146,21 @@ def test_a_target_without_hidden_states(tmp_path):
 
     said = refused(written(tmp_path / "h"), Llama())
     assert "drafts from hidden states, which llama.cpp does not give" in said
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"eagle_config": 3}, "has eagle_config 3 in its config.json, where a JSON object"),
+        ({"transformer_layer_config": "x"}, "has transformer_layer_config 'x'"),
+        ({"eagle_aux_hidden_state_layer_ids": [1, "a"]}, "[1, 'a'] in its config.json, where a li"),
+        ({"num_hidden_layers": 0}, "(num_hidden_layers is 0)"),
+        ({"num_attention_heads": -4}, "(num_attention_heads is -4)"),
+        ({"hidden_act": "x"}, "describes no layers that can be built"),
+        ({"rope_scaling": {"rope_type": "x"}}, "describes no layers that can be built"),
+        ({"sliding_window": 4, "layer_types": ["x"]}, "describes no layers that can be built"),
+        ({"layer_types": ["sliding_attention"]}, "or lack a sliding_window"),
+    ],
+)
+def test_configs_that_hold_anything(tmp_path, wrong, words):
+    assert words in refused(written(tmp_path / "h", **wrong))

@@ -39,6 +39,7 @@ PLAIN = ["model.embed_tokens.weight", "model.layers.0.self_attn.q_proj.weight", 
         ({"architectures": ["Eagle2_5_VLForConditionalGeneration"]}, PLAIN, None),
         ({"model_type": "gemma4_assistant"}, [], HeadKind.MTP),
         ({"model_type": "qwen3_5"}, ["mtp.fc.weight", "mtp.norm.weight"], HeadKind.MTP),
+        ({"model_type": "qwen3_5"}, ["mtp.fc.weight", "mtp.layers.0.mlp.x.weight"], HeadKind.MTP),
         ({"num_nextn_predict_layers": 1}, [*PLAIN, "model.layers.61.eh_proj.weight"], None),
         ({"num_nextn_predict_layers": 1}, PLAIN, None),
     ],
@@ -48,6 +49,10 @@ def test_kinds(config, tensors, kind):
 
 
 def test_heads_inside_a_model():
+    config = {"architectures": ["DeepseekV3ForCausalLM"]}
+    modules = [*PLAIN, "model.layers.61.eh_proj.weight"]
+    assert recognise(config, modules, within=True) is HeadKind.MTP
+    assert recognise(config, PLAIN, within=True) is None
     assert has_mtp(["blk.4.nextn.eh_proj.weight"])
     assert has_mtp([*PLAIN, "mtp.fc.weight"])
     assert not has_mtp(PLAIN)

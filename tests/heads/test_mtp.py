@@ -6,20 +6,25 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from transformers import AutoConfig, AutoModelForCausalLM, GPT2Config, GPT2LMHeadModel
 from transformers.cache_utils import MtpCache
 from transformers.modeling_layers import MtpModel
-from transformers.models.qwen3.modeling_qwen3 import Qwen3DecoderLayer, Qwen3RMSNorm
 
 from foredraft.core.errors import ForedraftError
+from foredraft.core.sampling import SamplingParams
 from foredraft.core.types import ROOT
+from foredraft.drafters.head import HeadDrafter
+from foredraft.engine.generator import Generator
+from foredraft.engine.request import Request
 from foredraft.heads.load import is_head, load_head
 from foredraft.targets.torch_hf import TorchTarget
 from tests import tiny
-from tests.heads import folders, mtp_folders
+from tests.heads import folders, mtp_folders, record
 from tests.heads.mtp_folders import opened, shipped
 from tests.heads.reading import features, text_of
 
 TEXT = text_of(10)
+RECORDED = sorted(path.name for path in record.RECORDED.glob("mtp-*"))
 
 
 class Theirs:
@@ -152,32 +157,34 @@ def test_a_dense_block(tmp_path):
     assert load_head(target.name, target).network.depths[0].block.mlp.gate_proj is not None
 
 
-def test_the_layout_of_speculators(tmp_path):
-    """Composed by hand from Transformers' layer and norms, as the package does."""
-    model = tiny.model("qwen3")
-    found = shipped(tmp_path / "m", model, "speculators")
-    config = {"speculators_model_type": "mtp", "architectures": ["MTPDraftModel"]}
-    config |= {"transformer_layer_config": model.config.to_dict(), "num_nextn_predict_layers": 1}
-    folder = folders.write(tmp_path / "h", config, found)
-    target = tiny.target("qwen3")
-    head = load_head(str(folder), target)
-    logits = head.open().read(features(target, head, TEXT), TEXT)
+class Given:
+    """Hidden states as they were recorded."""
 
-    part = {name.removeprefix("mtp_layers.0."): value for name, value in found.items()}
-    norms = {}
-    for name in ("token_layernorm", "hidden_layernorm", "final_layernorm"):
-        norms[name] = Qwen3RMSNorm(32, eps=model.config.rms_norm_eps)
-        norms[name].weight = torch.nn.Parameter(part.pop(f"{name}.weight"))
-    joint = part.pop("input_proj.weight")
-    layer = Qwen3DecoderLayer(model.config, 0)
-    layer.load_state_dict(part)
-    hidden = model(torch.tensor([TEXT[:-1]]), output_hidden_states=True).hidden_states[-1]
-    embedded = model.get_input_embeddings()(torch.tensor([TEXT[1:]]))
-    pair = [norms["token_layernorm"](embedded), norms["hidden_layernorm"](hidden)]
-    x = torch.nn.functional.linear(torch.cat(pair, dim=-1), joint)
-    rope = model.model.rotary_emb(x, torch.arange(x.shape[1])[None])
-    x = norms["final_layernorm"](layer(x, attention_mask=None, position_embeddings=rope))
-    close(logits, model.lm_head(x)[0, -1].detach().numpy())
+    def __init__(self, states):
+        self._states = states
+
+    def hidden(self, taps, start, end):
+        return self._states[start:end]
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_speculators(name):
+    """Its modules belong to targets whose matrices are kept beside what it computed."""
+    folder = record.RECORDED / name
+    recorded = load_file(folder / "recorded.st")
+    inner = json.loads((folder / "config.json").read_text())["transformer_layer_config"]
+    config = AutoConfig.for_model(**inner)
+    model = AutoModelForCausalLM.from_config(config).float().eval().requires_grad_(False)
+    model.get_input_embeddings().weight.copy_(recorded["embed"])
+    model.get_output_embeddings().weight.copy_(recorded["output"])
+    head = load_head(str(folder), TorchTarget(model, tiny.Characters(), name))
+    tokens, state = recorded["tokens"].tolist(), head.open()
+    for row, logits in enumerate(recorded["logits"]):
+        close(state.read(Given(recorded["hidden"]), tokens[: row + 2]), logits.numpy())
+
+
+def test_each_kind_of_target_is_recorded():
+    assert RECORDED == ["mtp-qwen3", "mtp-qwen3-5", "mtp-qwen3-next"]
 
 
 def test_errors(tmp_path):
@@ -200,9 +207,29 @@ def test_errors(tmp_path):
         r"with which a module for longer and its 3 layers begins; it belongs to another target",
     )
     refused("b", own, tiny.target(hidden_size=64), "of hidden size 32, and tiny-llama has 64; use")
+    named = folders.weights({"transformer.mtp.fc.weight": (32, 64)})
+    gpt2 = TorchTarget(
+        GPT2LMHeadModel(GPT2Config(vocab_size=32, n_embd=32, n_head=2)), None, "gpt2"
+    )
+    refused("x", named, gpt2, r"has modules built like the layers of gpt2, which cannot .* \(")
     less = {name: value for name, value in own.items() if "experts.1.up" not in name}
     refused("c", less, target, r"lacks 2 tensors .* such as model\.layers\.2\.mlp\.experts\.down")
     less = {name: value for name, value in own.items() if "hnorm" not in name}
     refused("d", less, target, r"lacks 1 tensor .* such as model\.layers\.2\.hnorm\.weight; down")
     more = own | {"model.layers.2.self_attn.q_proj.weight_scale_inv": torch.zeros(1)}
     refused("e", more, target, r"has 1 tensor .* such as model\.layers\.2\.self_attn\.q_proj\.wei")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [deepseek, lambda folder: deepseek(folder, modules=3), qwen],
+    ids=["one module", "three modules", "snapshots"],
+)
+def test_the_text_is_the_targets_own(tmp_path, make):
+    target = make(tmp_path / "m")
+    drafter = HeadDrafter(load_head(target.name, target), target)
+    request = Request(SamplingParams(temperature=0.8), max_new_tokens=30, draft_len=4, seed=5)
+    plain = Generator(target).generate(TEXT, request)
+    drafted = Generator(target, drafter).generate(TEXT, request)
+    assert [t.id for t in drafted.tokens] == [t.id for t in plain.tokens]
+    assert drafted.stats.accepted > 0

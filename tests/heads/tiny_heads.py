@@ -2,7 +2,6 @@
 and tests/drafters/test_head.py."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from foredraft.heads.checkpoint import Checkpoint
 from foredraft.heads.dflash_load import dflash_load, dspark_load
 from foredraft.heads.eagle import eagle_load
 from foredraft.heads.eagle3_load import eagle3_load
-from foredraft.heads.hydra import hydra_load
+from foredraft.heads.hydra_load import hydra_load
 from foredraft.heads.kind import HeadKind
 from foredraft.heads.medusa import medusa_load
 from foredraft.heads.mtp import mtp_load
@@ -126,53 +125,91 @@ class IndependentState:
 
 def _loaded(kind: HeadKind, config: dict[str, Any], tensors: dict[str, Any]) -> Any:
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    return Checkpoint(f"tiny {kind}", Path(), kind, config, shapes, {}, tensors)
+    return Checkpoint(f"tiny {kind}", kind, config, shapes, files={}, unpickled=tensors)
 
 
 def eagle(target: Any) -> Head:
-    return eagle_load(_loaded(HeadKind.EAGLE, folders.llama(), folders.eagle()), target)
+    size, vocab, _ = _sizes(target)
+    config = folders.llama(size, vocab_size=vocab)
+    return eagle_load(_loaded(HeadKind.EAGLE, config, folders.eagle(size=size)), target)
 
 
 def eagle3(target: Any) -> Head:
     """It drafts some of the tokens only."""
-    ids = [0, 1, target.model.config.num_hidden_layers]
-    config = folders.llama(draft_vocab_size=folders.DRAFTED, eagle_aux_hidden_state_layer_ids=ids)
-    return eagle3_load(_loaded(HeadKind.EAGLE3, config, folders.eagle3()), target)
+    size, vocab, layers = _sizes(target)
+    config = folders.llama(
+        size,
+        vocab_size=vocab,
+        draft_vocab_size=vocab // 2,
+        eagle_aux_hidden_state_layer_ids=[0, 1, layers],
+    )
+    tensors = folders.eagle3(size, draft_vocab=vocab // 2, target=size, vocab=vocab)
+    return eagle3_load(_loaded(HeadKind.EAGLE3, config, tensors), target)
+
+
+def _sizes(target: Any) -> tuple[int, int, int]:
+    """Hidden size, vocabulary and layers."""
+    config = target.model.config
+    return config.hidden_size, config.vocab_size, config.num_hidden_layers
+
+
+def _block(target: Any, **more: Any) -> dict[str, Any]:
+    """A block drafter's config, which reads every layer of a small target."""
+    size, vocab, layers = _sizes(target)
+    told = {"mask_token_id": vocab - 1, "target_layer_ids": list(range(layers))}
+    more |= {"hidden_size": size, "vocab_size": vocab, "num_target_layers": layers}
+    return folders.z_lab(dflash_config=told, **more)
 
 
 def dflash(target: Any) -> Head:
-    return dflash_load(_loaded(HeadKind.DFLASH, folders.z_lab(), folders.dflash()), target)
+    size, _, layers = _sizes(target)
+    tensors = folders.dflash(layers, 1, size)
+    config = _block(target, num_hidden_layers=1)
+    return dflash_load(_loaded(HeadKind.DFLASH, config, tensors), target)
 
 
 def dspark(target: Any) -> Head:
     """Its correction is recurrent: what follows a node depends on all nodes above."""
-    config = folders.z_lab(markov_rank=4, markov_head_type="rnn")
-    return dspark_load(_loaded(HeadKind.DSPARK, config, folders.dspark("rnn")), target)
+    size, vocab, layers = _sizes(target)
+    config = _block(target, markov_rank=4, markov_head_type="rnn")
+    tensors = folders.dspark("rnn", layers, size, vocab)
+    return dspark_load(_loaded(HeadKind.DSPARK, config, tensors), target)
 
 
 def peagle(target: Any) -> Head:
     """It drafts some of the tokens only."""
-    return peagle_load(_loaded(HeadKind.PEAGLE, folders.aws(), folders.peagle()), target)
+    size, vocab, layers = _sizes(target)
+    config = folders.aws(
+        hidden_size=size,
+        vocab_size=vocab,
+        draft_vocab_size=vocab // 2,
+        ptd_token_id=vocab - 1,
+        eagle_aux_hidden_state_layer_ids=[0, 1, layers],
+    )
+    tensors = folders.peagle(size, vocab, vocab // 2)
+    return peagle_load(_loaded(HeadKind.PEAGLE, config, tensors), target)
 
 
 def medusa(target: Any) -> Head:
-    return medusa_load(_loaded(HeadKind.MEDUSA, {}, folders.medusa(heads=4)), target)
+    tensors = folders.medusa(heads=4, rows=target.vocab_size, size=_sizes(target)[0])
+    return medusa_load(_loaded(HeadKind.MEDUSA, {}, tensors), target)
 
 
 def hydra(target: Any) -> Head:
     """Hydra++: it also reads the whole text."""
-    config = {"hydra_head_arch": "prefix-mlp"}
-    return hydra_load(_loaded(HeadKind.HYDRA, config, folders.hydra(plus=True, heads=4)), target)
+    tensors = folders.hydra(plus=True, heads=4, rows=target.vocab_size, size=_sizes(target)[0])
+    return hydra_load(_loaded(HeadKind.HYDRA, {"hydra_head_arch": "prefix-mlp"}, tensors), target)
 
 
-def mtp(target: Any) -> Head:
+def mtp(target: Any, modules: int = 1) -> Head:
     """One module, which reads its own output."""
-    return mtp_load(_loaded(HeadKind.MTP, {}, folders.mtp(1)), target)
+    tensors = folders.mtp(modules, target.model.config.num_hidden_layers, _sizes(target)[0])
+    return mtp_load(_loaded(HeadKind.MTP, {}, tensors), target)
 
 
 def mtp_stack(target: Any) -> Head:
     """A module for each depth."""
-    return mtp_load(_loaded(HeadKind.MTP, {}, folders.mtp(4)), target)
+    return mtp(target, modules=4)
 
 
 HEADS: dict[str, Callable[[Any], Head]] = {

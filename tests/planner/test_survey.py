@@ -6,16 +6,19 @@ import pytest
 
 from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
+from foredraft.drafters.base import CostlyDrafter
+from foredraft.drafters.head import HeadDrafter
 from foredraft.drafters.model import ModelDrafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.suffix import SuffixDrafter
 from foredraft.engine.generator import Generator
 from foredraft.engine.replay import Pass
 from foredraft.engine.request import Request
-from foredraft.planner.drafting import passes, runs
+from foredraft.planner.drafting import in_a_row, passes
 from foredraft.planner.predict import acceptance, by_position
 from foredraft.planner.survey import Scope, Setting, Survey, survey
 from foredraft.rivals.prompts import Sample
+from tests.heads.tiny_heads import HEADS
 from tests.tiny import target
 
 SAMPLES = [
@@ -23,6 +26,8 @@ SAMPLES = [
     Sample("b", "free", [{"role": "user", "content": "a tide comes in"}]),
 ]
 TOKENS = 24
+BESIDE = ("recurrent", "independent")
+"""Heads that draft for the target."""
 
 
 def surveyed(temperature: float, kind: str = "llama", **scope: Any) -> tuple[Any, Any, Survey]:
@@ -30,7 +35,9 @@ def surveyed(temperature: float, kind: str = "llama", **scope: Any) -> tuple[Any
     draft = target("llama", seed=0, num_hidden_layers=1)
     params = SamplingParams(temperature=temperature)
     asked = Scope(SAMPLES, params, TOKENS, **{"budget_s": 60.0, "seed": 5} | scope)
-    drafts = {"small": ModelDrafter(draft, big.vocab_size)}
+    drafts: dict[str, CostlyDrafter] = {"small": ModelDrafter(draft, big.vocab_size)}
+    if kind == "llama":
+        drafts |= {name: HeadDrafter(HEADS[name](big), big) for name in BESIDE}
     return big, draft, survey(big, drafts, asked, lambda what, done, total: None)
 
 
@@ -44,6 +51,7 @@ def test_counted_passes_are_those_of_the_engine(temperature: float) -> None:
                 "ngram": NgramDrafter,
                 "suffix": SuffixDrafter,
                 "model": lambda: ModelDrafter(draft, big.vocab_size),
+                **{name: lambda name=name: HeadDrafter(HEADS[name](big), big) for name in BESIDE},
             }
             request = Request(
                 params=SamplingParams(temperature=temperature),
@@ -71,6 +79,8 @@ def test_counted_passes_are_those_of_the_engine(temperature: float) -> None:
 def test_every_setting_is_surveyed_and_rows_are_priced() -> None:
     _, _, found = surveyed(0.0)
     lengths = {s.draft_len for s in found.written if s.drafter == "model"}
+    deep = {s.draft_len for s in found.written if s.drafter == "independent"}
+    assert deep == {1, 2, 3}, "no deeper than the head reaches"
     assert lengths == set(range(1, 9))
     assert Setting("suffix", None, 16) in found.written
     assert set(found.curve.measured) >= {1, 2, 3, 4, 5}
@@ -96,7 +106,7 @@ def test_no_prompt_that_fits_is_a_sentence() -> None:
 
 
 def test_passes_follow_what_was_drafted_rightly() -> None:
-    right = runs([True, True, False, True, True])
+    right = in_a_row([True, True, False, True, True])
     assert right == [2, 1, 0, 2, 1]
     assert passes(right, 2, 5) == [Pass(2, 2), Pass(1, 1)]
     assert passes(right, 1, 9) == [Pass(1, 1), Pass(1, 0), Pass(1, 1)]

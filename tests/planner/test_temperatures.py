@@ -13,14 +13,14 @@ from foredraft.engine.generator import Generator
 from foredraft.engine.replay import Pass
 from foredraft.engine.replay import passes as copied
 from foredraft.engine.request import Request
-from foredraft.planner.drafting import passes, runs
+from foredraft.planner.drafting import in_a_row, passes
 from foredraft.planner.plan import Plan
 from foredraft.planner.planning import plan
 from foredraft.planner.survey import Scope, Setting, Survey
 from foredraft.planner.temperatures import HeardSequence
 from foredraft.planner.what_if_wording import along, temperatures_table
 from foredraft.targets.base import Target
-from tests.planner.test_survey import SAMPLES, surveyed
+from tests.planner.test_survey import BESIDE, SAMPLES, surveyed
 
 WARM = (0.0, 0.6, 1.0)
 
@@ -52,7 +52,7 @@ def test_draws_are_those_of_decoding_at_that_temperature(cool: Any) -> None:
             right = [draft == judge for draft, judge in zip(drafts, judges, strict=True)]
             for length in (1, 4):
                 made = found.at[temperature][Setting("model", "small", length)][number]
-                assert made.passes == passes(runs(right), length, answer.limit)
+                assert made.passes == passes(in_a_row(right), length, answer.limit)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
@@ -95,7 +95,9 @@ def test_a_plan_keeps_the_best_of_each_drafter(cool: Any) -> None:
     made = planned(big, found, 0.0)
     assert [one.temperature for one in made.temperatures] == list(WARM)
     for one in made.temperatures:
-        assert sorted(row.drafter for row in one.rows) == ["model", "ngram", "suffix"]
+        assert sorted(row.drafter for row in one.rows) == sorted(
+            [*BESIDE, "model", "ngram", "suffix"]
+        )
         speeds = [row.predicted_speedup for row in one.rows]
         assert speeds == sorted(speeds, reverse=True)
     for row in made.temperatures[0].rows:

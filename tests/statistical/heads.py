@@ -1,12 +1,14 @@
 """A tapped target and its heads whose arithmetic is done once, and texts that they write."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
 
+from foredraft.core.sampling import SamplingParams
 from foredraft.core.types import ROOT, Exactness, LogitArray
 from foredraft.drafters.base import Drafter
 from foredraft.engine.generator import Generator
@@ -14,21 +16,24 @@ from foredraft.engine.prices import Prices
 from foredraft.engine.request import Request
 from foredraft.heads.base import Features, Head, HeadState
 from foredraft.targets.base import CachedSequence
+from tests import tiny
 from tests.cacheless import Held
 from tests.heads.tiny_heads import HEADS
 from tests.statistical.remembered import Remembered
 from tests.statistical.runs import (
     DRAFT_LEN,
+    EOS,
     LENGTH,
     PROMPT,
     SETTINGS,
-    TARGET,
+    VOCAB,
     Runs,
     laws_remembered,
-    tiny_model,
 )
 from tests.worlds import Text
 
+ALLOWED = range(VOCAB)
+"""The only tokens of its texts: a vocabulary small enough for every text's probability."""
 _LONGER = 12
 """Tokens a text might have had: what is left of it bounds a tree's nodes."""
 
@@ -133,21 +138,22 @@ class Still(Prices):
 
 @cache
 def tapped() -> Tapped:
-    return Tapped(tiny_model(TARGET))
+    return Tapped(tiny.target(eos=(EOS,)))
 
 
 @cache
 def head(name: str) -> RememberedHead:
-    return RememberedHead(HEADS[name](tiny_model(TARGET)))
+    return RememberedHead(HEADS[name](tapped().real))
+
+
+def settings(name: str) -> SamplingParams:
+    """Those of runs.py, or "greedy", over ALLOWED."""
+    params = SamplingParams() if name == "greedy" else SETTINGS[name]
+    return replace(params, allowed_tokens=ALLOWED)
 
 
 def generate(
-    drafter: Drafter,
-    settings: str,
-    exactness: Exactness,
-    n: int,
-    fixed: bool,
-    params: Any = None,
+    drafter: Drafter, params: SamplingParams, exactness: Exactness, n: int, fixed: bool
 ) -> tuple[Runs, set[bool]]:
     """n texts, the i-th from seed i, under Fixed or Adaptive, where rows cost next to nothing; and
     whether its drafts were chains."""
@@ -157,7 +163,7 @@ def generate(
     with laws_remembered():
         for seed in range(n):
             request = Request(
-                params or SETTINGS[settings],
+                params,
                 _LONGER,
                 seed=seed,
                 draft_len=DRAFT_LEN if fixed else None,

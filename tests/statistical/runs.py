@@ -112,9 +112,9 @@ def generate(
     return runs
 
 
-def joint(params: SamplingParams) -> dict[Text, float]:
+def joint(params: SamplingParams, target: Remembered | None = None) -> dict[Text, float]:
     """The law of a whole text: every text there is, token by token, from the model's own logits."""
-    target, law = remembered(TARGET), dict[Text, float]()
+    target, law = target or remembered(TARGET), dict[Text, float]()
     open_texts: dict[Text, float] = {(): 1.0}
     while open_texts:
         text, mass = open_texts.popitem()
@@ -128,9 +128,9 @@ def joint(params: SamplingParams) -> dict[Text, float]:
     return law
 
 
-def fit(texts: list[Text], params: SamplingParams) -> float:
+def fit(texts: list[Text], params: SamplingParams, target: Remembered | None = None) -> float:
     """The p-value of texts against their exact law: the least over SEEN, times their number."""
-    law, worst = joint(params), 1.0
+    law, worst = joint(params, target), 1.0
     for part in SEEN:
         expected: dict[Text, float] = defaultdict(float)
         for text, mass in law.items():

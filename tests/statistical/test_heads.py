@@ -1,15 +1,15 @@
 """Texts drafted by heads, in chains and trees, follow the joint law that the target alone gives.
 
 Law, texts and test as in test_engine.py: n = 1,500 shows a joint law 0.13 away in total variation
-99 times in 100. Every head of tiny_heads.py is tried where a wrong q would show most; the simplest
-under all settings. A false alarm comes once in 1000 a fit, had the seeds not been fixed.
+99 times in 100. The simplest head is tried under all settings, every one of tiny_heads.py at
+temperature 1 with n = 700, which shows 0.19. A false alarm comes once in 1000 a fit, had the seeds
+not been fixed.
 """
 
 from collections.abc import Callable
 
 import pytest
 
-from foredraft.core.sampling import SamplingParams
 from foredraft.core.sequence import TextSequence
 from foredraft.core.shape import Shape
 from foredraft.core.tree import subtree
@@ -20,10 +20,10 @@ from foredraft.engine.generator import Generator
 from foredraft.engine.request import Request
 from tests.heads.tiny_heads import HEADS
 from tests.statistical.fit import FALSE_ALARM, power
-from tests.statistical.heads import generate, head, tapped
-from tests.statistical.runs import LENGTH, PROMPT, SETTINGS, VOCAB, Runs, fit, laws_remembered
+from tests.statistical.heads import generate, head, settings, tapped
+from tests.statistical.runs import LENGTH, PROMPT, VOCAB, Runs, fit, laws_remembered
 
-N = 1_500
+N, FEWER = 1_500, 700
 TREES = pytest.mark.parametrize("fixed", [True, False], ids=["chain", "tree"])
 
 
@@ -33,41 +33,42 @@ def drafter(name: str, greedy: bool = False) -> HeadDrafter:
 
 def assert_drafted(runs: Runs, chains: set[bool], fixed: bool) -> None:
     """A goodness of fit is worth nothing for a path that was never taken."""
-    assert runs.accepted > 0.05 * runs.drafted
-    assert runs.rejected > 0.05 * runs.drafted
+    assert runs.accepted > 0.02 * runs.drafted
+    assert runs.rejected > 0.02 * runs.drafted
     assert fixed or False in chains, "a tree occurred"
 
 
 def test_the_stated_power_is_the_real_one() -> None:
     assert power(N, tv=0.13, bins=75) > 0.99
+    assert power(FEWER, tv=0.19, bins=75) > 0.99
 
 
 @TREES
-@pytest.mark.parametrize("settings", ["t0.7", "top-p", "penalties", "masks"])
+@pytest.mark.parametrize("name", ["t0.7", "top-p", "penalties", "masks"])
 @pytest.mark.parametrize("greedy", [False, True])
-def test_distribution(settings: str, greedy: bool, fixed: bool) -> None:
-    made = generate(drafter("recurrent", greedy), settings, Exactness.DISTRIBUTION, N, fixed)
+def test_distribution(name: str, greedy: bool, fixed: bool) -> None:
+    params = settings(name)
+    made = generate(drafter("recurrent", greedy), params, Exactness.DISTRIBUTION, N, fixed)
     assert_drafted(*made, fixed)
-    assert fit(made[0].texts, SETTINGS[settings]) > FALSE_ALARM
+    assert fit(made[0].texts, params, tapped()) > FALSE_ALARM
 
 
 @TREES
 @pytest.mark.parametrize("name", HEADS)
 def test_every_head(name: str, fixed: bool) -> None:
-    made = generate(drafter(name), "t1", Exactness.DISTRIBUTION, N, fixed)
+    params = settings("t1")
+    made = generate(drafter(name), params, Exactness.DISTRIBUTION, FEWER, fixed)
     assert_drafted(*made, fixed)
-    assert fit(made[0].texts, SETTINGS["t1"]) > FALSE_ALARM
+    assert fit(made[0].texts, params, tapped()) > FALSE_ALARM
 
 
 @TREES
 @pytest.mark.parametrize("name", HEADS)
-@pytest.mark.parametrize("settings", ["greedy", "t0.7", "top-p"])
-def test_texts_at_coupled_are_those_of_plain_decoding(
-    name: str, settings: str, fixed: bool
-) -> None:
-    params = SamplingParams() if settings == "greedy" else SETTINGS[settings]
-    count = 3 if settings == "greedy" else 100
-    runs, chains = generate(drafter(name), settings, Exactness.COUPLED, count, fixed, params)
+@pytest.mark.parametrize("how", ["greedy", "t0.7", "top-p"])
+def test_texts_at_coupled_are_those_of_plain_decoding(name: str, how: str, fixed: bool) -> None:
+    params = settings(how)
+    count = 1 if how == "greedy" else 60
+    runs, chains = generate(drafter(name), params, Exactness.COUPLED, count, fixed)
     assert fixed or False in chains, "a tree occurred"
     plain = Generator(tapped())
     with laws_remembered():
@@ -131,5 +132,6 @@ def pruned_by_its_own_tokens(draft: Draft) -> Draft:
     ],
 )
 def test_a_draft_that_misreports_is_caught(change: Change, fixed: bool) -> None:
-    runs, _ = generate(Changed(change), "t1", Exactness.DISTRIBUTION, N, fixed)
-    assert fit(runs.texts, SETTINGS["t1"]) < FALSE_ALARM
+    params = settings("t1")
+    runs, _ = generate(Changed(change), params, Exactness.DISTRIBUTION, N, fixed)
+    assert fit(runs.texts, params, tapped()) < FALSE_ALARM

@@ -150,7 +150,7 @@ class Settings(LawSettings):
     drafter: Annotated[str, _speculation("METHOD", _DRAFTER)] = "auto"
     draft_model: Annotated[
         str | None,
-        _speculation("NAME", "A smaller model with the same tokenizer, which drafts too."),
+        _speculation("NAME", "A smaller model of the same tokenizer, or a trained head, to draft."),
     ] = None
     draft_engine: Annotated[
         str, _speculation("ENGINE", "What runs the draft model, as --engine does the target.")

@@ -73,7 +73,10 @@ class Noise:
         """
         support = np.flatnonzero(q)
         times = self._drafting.standard_exponential(support.size) / q[support]
-        return [int(token) for token in support[np.argsort(times, kind="stable")[:count]]]
+        first = np.arange(support.size)
+        if count < support.size:
+            first = np.argpartition(times, count)[:count]
+        return [int(token) for token in support[first[np.argsort(times[first], kind="stable")]]]
 
     def passes(self, p: float, q: float) -> bool:
         """Whether u·q < p for a fresh uniform u in [0, 1)."""

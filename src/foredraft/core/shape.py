@@ -25,6 +25,11 @@ class Shape:
     def is_chain(self) -> bool:
         return self.depth == len(self.parents)
 
+    @property
+    def width(self) -> int:
+        """Nodes a level, rounded up."""
+        return -(-len(self.parents) // self.depth)
+
 
 def best_shape(
     ranks: Sequence[float], rows: Sequence[float], levels: Sequence[float], rate: float

@@ -17,8 +17,8 @@ Grow = Callable[[Sequence[int], Sequence[int]], LogitArray]
 """HeadState.grow."""
 _CHILDREN = 8
 """The most children of a node: what comes after them is hardly ever the text."""
-_BEAM = 6
-"""The most nodes of a level that are continued."""
+_LEAST = 1e-3
+"""How likely a child must be beside the likeliest."""
 
 
 @dataclass(slots=True)
@@ -60,12 +60,13 @@ def grown(
     grow: Grow,
     limit: int,
     depth: int,
+    width: int,
     go_on: GoOn,
     greedy: bool,
     source: str,
 ) -> Draft:
-    """The likeliest `limit` tokens below the text, at most `depth` deep, none of them drawn: a
-    level at a time its likeliest nodes are continued, as in EAGLE-2 (2406.16858).
+    """The likeliest `limit` tokens below the text, at most `depth` deep, none of them drawn: level
+    by level the `width` likeliest nodes are continued, as in EAGLE-2 (2406.16858).
 
     The evidence of a token is its share of q; where the noise of the target's own draw is known
     (`coupled`), of q / noise, which that draw is the largest of. `greedy` leaves the noise out.
@@ -84,7 +85,7 @@ def grown(
                 reached.append(above * share)
                 tree.add(token, node, share)
         best = set(likeliest(reached)[:limit])
-        level = sorted((n for n in fresh if n in best), key=lambda n: -reached[n])[:_BEAM]
+        level = sorted((n for n in fresh if n in best), key=lambda n: -reached[n])[:width]
         if below + 1 == depth or not level:
             break
         before, held = held, sum(reached[node] for node in level)
@@ -147,8 +148,7 @@ def _front(
     except ForedraftError:
         return []
     weights = q if noise is None else q / noise
-    count = min(_CHILDREN, weights.size)
-    ids: IntArray = np.argpartition(-weights, count - 1)[:count]
-    ids = ids[np.argsort(-weights[ids], kind="stable")]
+    able: IntArray = np.flatnonzero(weights > _LEAST * weights.max())
+    ids = able[np.argsort(-weights[able], kind="stable")[:_CHILDREN]]
     total = weights.sum()
-    return [(int(i), float(weights[i] / total)) for i in ids if weights[i] > 0]
+    return [(int(i), float(weights[i] / total)) for i in ids]

@@ -12,6 +12,9 @@ from foredraft.drafters.chain import drawing
 from foredraft.heads.base import Head, HeadState
 from foredraft.targets.base import Target, shared_prefix
 
+_WIDEST = 6
+"""The most nodes of a level that are continued."""
+
 
 class HeadDrafter:
     """Drafts with `head`, which reads what `target` computed; taps the target for it.
@@ -36,7 +39,7 @@ class HeadDrafter:
 
     def __init__(self, head: Head, target: Target, greedy: bool = False) -> None:
         target.tap(head.taps)
-        self.name = head.name
+        self.name, self.reach = head.name, head.reach
         self._head = head
         self._greedy = greedy
         self._open: WeakKeyDictionary[TextSequence, HeadState] = WeakKeyDictionary()
@@ -45,10 +48,6 @@ class HeadDrafter:
     @property
     def signature(self) -> str:
         return self._head.signature
-
-    @property
-    def reach(self) -> int | None:
-        return self._head.reach
 
     def passes(self, depth: int) -> int:
         return min(depth, 1) if self._head.parallel else depth
@@ -68,7 +67,17 @@ class HeadDrafter:
         state = self._opened(sequence)
         logits = state.read(sequence.cached, sequence.tokens)
         if shape is not None and not self._draws(sequence):
-            return grown(sequence, logits, state.grow, limit, depth, go_on, self._greedy, self.name)
+            return grown(
+                sequence,
+                logits,
+                state.grow,
+                limit,
+                depth,
+                min(shape.width, _WIDEST),
+                go_on,
+                self._greedy,
+                self.name,
+            )
         if shape is not None and not shape.is_chain:
             return drawn(sequence, logits, state.grow, shape.parents, self.name)
         return self._chain(sequence, logits, state, depth, go_on)

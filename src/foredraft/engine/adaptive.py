@@ -24,8 +24,8 @@ _FREE_REACH = 31
 _PAID_REACH = 16
 _WIDE = 31
 """The most tokens of a drafter that branches: prices are measured for so many rows and one."""
-_CHOICES = 3
-"""How many children of a node are taken to be there when the next level of a tree is weighed."""
+_DRAWN = 12
+"""The same where q judges them: each takes host time, to draw and to judge, that passes hide."""
 _AHEAD = 4
 """How many more tokens a paid draft is weighed by: the next may be dear and the one after cheap."""
 _SHARE = 0.01
@@ -242,7 +242,10 @@ class Adaptive:
         most = _UNPROVEN if reading else 1.0
         ranks = [min(rank, most) for rank in record.ranks[: None if branching else 1]]
         deep = min(turn.limit, drafter.reach or _PAID_REACH, _PAID_REACH)
-        nodes = min(turn.limit, _WIDE) if branching else deep
+        nodes = deep
+        if branching:
+            drawn = self._means.whole and not turn.sequence.params.is_greedy
+            nodes = min(turn.limit, _DRAWN if drawn else _WIDE)
         price = setting.draft(drafter.name)
         rows = [setting.seconds(count) for count in range(nodes + 1)]
         levels = [price * drafter.passes(level) for level in range(deep + 1)]
@@ -256,20 +259,20 @@ class Adaptive:
         self, drafter: CostlyDrafter, record: Record, setting: Setting, shape: Shape | None
     ) -> GoOn:
         """Draft for as long as the next tokens are worth their time."""
-        choices = record.ranks[: 1 if shape is None else _CHOICES]
-        alpha = 1 - prod(1 - rank for rank in choices)
+        width = 1 if shape is None else shape.width
+        alpha = 1 - prod(1 - rank for rank in record.ranks[:width])
 
         def go_on(evidence: Sequence[float]) -> bool:
             reached, drafted = 1.0, len(evidence)
             price = setting.draft(drafter.name)
             for one in evidence:
                 reached *= record.odds.chance(one)
-            gain, base = 0.0, setting.seconds(drafted)
+            gain, base = 0.0, setting.seconds(width * drafted)
             for more in range(1, _AHEAD + 1):
                 reached *= alpha
                 gain += reached
                 passes = drafter.passes(drafted + more) - drafter.passes(drafted)
-                cost = passes * price + setting.seconds(drafted + more) - base
+                cost = passes * price + setting.seconds(width * (drafted + more)) - base
                 if gain > setting.rate * cost:
                     return True
             setting.company.count = max(1, setting.company.count - 1)

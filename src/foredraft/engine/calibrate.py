@@ -12,6 +12,9 @@ from statistics import median
 from foredraft.core.noise import Noise
 from foredraft.core.sampling import SamplingParams
 from foredraft.core.sequence import TextSequence
+from foredraft.core.shape import Shape
+from foredraft.core.tree import depth
+from foredraft.core.types import ROOT
 from foredraft.drafters.base import CostlyDrafter, Drafter, is_costly
 from foredraft.engine.prices import Prices
 from foredraft.targets.base import CachedSequence, Progress, Rows, Target
@@ -24,6 +27,8 @@ _PATIENCE_S = 15.0
 _USUAL = 8
 """Row counts up to this are the ones that rounds have: they are measured again first."""
 _DRAFTED = 4
+_WIDTH = 3
+"""Levels of a draft that is timed, and nodes a level where it may be a tree."""
 _SEQUENCES = (2, 4, 8, 16, 32)
 _TOGETHER = 3
 _SHORT = 16
@@ -138,17 +143,30 @@ def _verify_seconds(target: Target, bitwise: bool, report: Progress) -> dict[int
 
 
 def _draft_seconds(target: Target, drafter: CostlyDrafter) -> tuple[float, float]:
-    """Seconds a drafted token, and a token of the text that is read before the first."""
-    sequence = TextSequence(_prefix(target), SamplingParams(), Noise(0, True))
-    drafter.propose(sequence, 1)
-    drafter.close(sequence)  # the very first passes only warm up
-    unread = TextSequence(sequence.tokens[::-1], SamplingParams(), Noise(0, True))
+    """Seconds a drafting pass, and a token of the text that is read before the first."""
+    usual = _text(target, _prefix(target))
+    drafter.propose(usual, 1)
+    drafter.close(usual)  # the very first passes only warm up
+    unread = _text(target, usual.tokens[::-1])
+    shape = None
+    if drafter.branches and target.capabilities.trees:  # it will draft trees, whose passes are wide
+        below = [max(ROOT, node - _WIDTH) for node in range(_DRAFTED * _WIDTH)]
+        shape = Shape(tuple(below), _DRAFTED, 0.0)
+    limit = _DRAFTED if shape is None else len(shape.parents)
     spent = []
     for _ in range(1 + _REPEATS):
         begun = time.perf_counter()
-        draft = drafter.propose(unread, _DRAFTED, lambda evidence: True)
+        draft = drafter.propose(unread, limit, lambda shares: len(shares) < _DRAFTED, shape)
         spent.append(time.perf_counter() - begun)
     drafter.close(unread)
     drafting = median(spent[1:])
     reading = max(0.0, spent[0] - drafting)
-    return drafting / max(1, len(draft)), reading / len(unread.tokens)
+    return drafting / max(1, drafter.passes(depth(draft))), reading / len(unread.tokens)
+
+
+def _text(target: Target, tokens: Sequence[int]) -> TextSequence:
+    """A text whose target has read all but its last token, as in a round."""
+    sequence = TextSequence(tokens, SamplingParams(), Noise(0, True))
+    sequence.cached = target.open()
+    target.prefill(sequence.cached, sequence.tokens[:-1])
+    return sequence

@@ -5,13 +5,16 @@ from pathlib import Path
 
 from foredraft.core.errors import ForedraftError
 from foredraft.drafters.base import CostlyDrafter, Drafter
+from foredraft.drafters.head import HeadDrafter
 from foredraft.drafters.model import ModelDrafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.store import SuffixStore
 from foredraft.drafters.suffix import SuffixDrafter
 from foredraft.engine.generator import Generator
+from foredraft.heads.base import Head
+from foredraft.heads.load import is_head, load_head
 from foredraft.targets.base import Progress, Target
-from foredraft.targets.engines import Placement
+from foredraft.targets.engines import TORCH, Placement
 
 DRAFTERS = ("auto", "ngram", "suffix", "model", "none")
 WINDOW = 256
@@ -40,10 +43,11 @@ def load(
     """A Generator for a model: a known name, a folder, a .gguf file or a Hugging Face repository.
 
     `drafter` is one of DRAFTERS: "auto" chooses among all that apply, each round; `draft_model`
-    names a smaller model of the same tokenizer; `draft_greedy` drafts its likeliest tokens
-    instead of sampling. `store` is a file in which answers are remembered, to draft from.
-    `engine` "auto" runs a GGUF with llama.cpp if it is installed and no setting asks for PyTorch,
-    all else with PyTorch; docs/engines.md has the settings of each.
+    names a smaller model of the same tokenizer, or a head that was trained for this one (EAGLE,
+    Medusa, MTP …); `draft_greedy` drafts its likeliest tokens instead of sampling. `store` is a
+    file in which answers are remembered, to draft from.
+    `engine` "auto" runs a GGUF with llama.cpp if it is installed and neither a setting nor a head
+    asks for PyTorch, all else with PyTorch; docs/engines.md has the settings of each.
     `progress(what, done, total)` hears of downloads and loading. Raises ForedraftError for
     anything that cannot be found, read or paired.
     """
@@ -84,15 +88,26 @@ def models(
     drafts: Sequence[str],
     draft_engine: str,
     progress: Progress | None = None,
-) -> tuple[Target, list[Target]]:
-    """A target and the models that are to draft for it, each on its engine."""
-    engines = [placement.engine(model, engine)]
-    engines += [placement.engine(draft, draft_engine) for draft in drafts]
-    placement.check(engines)
-    target = placement.load(model, engines[0], progress)
+) -> tuple[Target, list[Target | Head]]:
+    """A target and what is to draft for it: models, each on its engine, and heads beside it."""
+    heads = {draft for draft in drafts if is_head(draft, model)}
+    if heads and draft_engine not in ("auto", TORCH):
+        raise ForedraftError(
+            f"{min(heads)} is a draft head, which runs on its target's engine; leave "
+            f"--draft-engine {draft_engine} out."
+        )
+    engines = {
+        draft: placement.engine(draft, draft_engine) for draft in drafts if draft not in heads
+    }
+    # Only PyTorch hands out the hidden states that a head reads.
+    where = placement.engine(model, TORCH if heads and engine == "auto" else engine)
+    placement.check([where, *engines.values()])
+    target = placement.load(model, where, progress)
     beside = placement.of_a_draft(target)
-    pairs = zip(drafts, engines[1:], strict=True)
-    return target, [beside.load(draft, where, progress) for draft, where in pairs]
+    return target, [
+        load_head(draft, target) if draft in heads else beside.load(draft, engines[draft], progress)
+        for draft in drafts
+    ]
 
 
 def lookups(drafter: str, answers: SuffixStore) -> list[Drafter]:
@@ -108,9 +123,12 @@ def lookups(drafter: str, answers: SuffixStore) -> list[Drafter]:
 
 
 def pair(
-    target: Target, draft: Target, greedy: bool = False, window: int | None = None
+    target: Target, draft: Target | Head, greedy: bool = False, window: int | None = None
 ) -> CostlyDrafter:
-    """A drafter that drafts for `target` with `draft`; ForedraftError if their tokens differ."""
+    """A drafter that drafts for `target` with `draft`; ForedraftError if their tokens differ, or
+    if a head finds no hidden states to read."""
+    if isinstance(draft, Head):
+        return HeadDrafter(draft, target, greedy)
     difference = target.tokenizer.same_as(draft.tokenizer)
     if difference is not None:
         raise ForedraftError(

@@ -1,7 +1,7 @@
 """What a draft head is: a network that drafts from the hidden states of its target."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from foredraft.core.types import LogitArray
 
@@ -38,6 +38,7 @@ class HeadState(Protocol):
         """Forget the tokens beyond the first `length`, and all nodes."""
 
 
+@runtime_checkable
 class Head(Protocol):
     """A network that drafts from the target's hidden states.
 

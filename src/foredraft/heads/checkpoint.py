@@ -1,12 +1,12 @@
 """A head's folder: its config.json, and its tensors, which are read when they are asked for."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from foredraft.core.errors import ForedraftError
+from foredraft.heads.head_config import config_of, refuse_lossy, refuse_malformed
 from foredraft.heads.kind import HeadKind, recognise
 from foredraft.targets.tensor_files import entries
 
@@ -86,7 +86,7 @@ def kind_of(folder: Path, within: bool = False) -> HeadKind | None:
     """
     if not (folder / "config.json").is_file():
         return None
-    return recognise(_config(folder), entries(folder), within)
+    return recognise(config_of(folder), entries(folder), within)
 
 
 def read_checkpoint(
@@ -102,7 +102,8 @@ def read_checkpoint(
             f"{name} has no config.json, so it holds no draft head; name the folder that has it "
             "beside the weights."
         )
-    config, found = _config(folder), entries(folder)
+    config, found = config_of(folder), entries(folder)
+    refuse_malformed(name, config)
     unpickled = {} if found else _unpickled(name, folder, allow_pickle)
     shapes = {tensor: entry.shape for tensor, entry in found.items()}
     shapes |= {tensor: tuple(value.shape) for tensor, value in unpickled.items()}
@@ -119,20 +120,6 @@ def read_checkpoint(
     return Checkpoint(name, kind, config, shapes, files, unpickled)
 
 
-def refuse_lossy(name: str, config: Mapping[str, Any]) -> None:
-    """Raise for a checkpoint whose settings ask for tokens the target would not have given."""
-    proposals = (config.get("speculators_config") or {}).get("proposal_methods") or []
-    for proposal in proposals:
-        for setting, exact in (("verifier_accept_k", 1), ("accept_tolerance", 0)):
-            value = proposal.get(setting)
-            if value is not None and value > exact:
-                raise ForedraftError(
-                    f"{name} asks for {setting} {value}, which accepts tokens that the target "
-                    f"would not have given; foredraft only drafts exactly: set it to {exact} in "
-                    "the head's config.json."
-                )
-
-
 def refuse_pickles(name: str, folder: Path) -> None:
     """Raise for a folder that has pickled weights; for one that has no others."""
     if paths := _pickles(folder):
@@ -141,17 +128,6 @@ def refuse_pickles(name: str, folder: Path) -> None:
             "read; convert them to .safetensors on a machine you trust them on, or in Python allow "
             "them with load_head(…, allow_pickle=True)."
         )
-
-
-def _config(folder: Path) -> dict[str, Any]:
-    path = folder / "config.json"
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ForedraftError(f"{path} cannot be read ({error}); download it again.") from error
-    if not isinstance(content, dict):
-        raise ForedraftError(f"{path} holds no JSON object; download the head again.")
-    return content
 
 
 def _unpickled(name: str, folder: Path, allow_pickle: bool) -> dict[str, Any]:

@@ -137,10 +137,11 @@ def _taps(checkpoint: Checkpoint, target: TorchTarget) -> tuple[int, ...]:
             f"{checkpoint.phrase} sets use_aux_hidden_state to false, so it reads no inner layers; "
             "foredraft does not know this variant."
         )
-    if named := checkpoint.config.get(_IDS) or checkpoint.config.get(_IDS.removeprefix("eagle_")):
-        return tuple(named)
-    if named := _nested(checkpoint).get(_IDS):
-        return tuple(layer + 1 for layer in named)  # here a layer is named by its output
+    config = checkpoint.config
+    if named := config.get(_IDS) or config.get(_IDS.removeprefix("eagle_")):
+        return _whole(checkpoint, named)
+    if named := _nested(checkpoint).get(_IDS):  # here a layer is named by its output
+        return tuple(layer + 1 for layer in _whole(checkpoint, named))
     width = checkpoint.shapes.get("fc.weight", (0, 0))[-1]
     if width and width % size == 0 and width != 3 * size:
         raise ForedraftError(
@@ -148,3 +149,12 @@ def _taps(checkpoint: Checkpoint, target: TorchTarget) -> tuple[int, ...]:
             f"them as {_IDS} in its config.json."
         )
     return (2, layers // 2, layers - 3)
+
+
+def _whole(checkpoint: Checkpoint, named: Any) -> tuple[int, ...]:
+    if isinstance(named, list) and all(type(layer) is int for layer in named):
+        return tuple(named)
+    raise ForedraftError(
+        f"{checkpoint.phrase} has {_IDS} {named!r} in its config.json, where a list of layers "
+        "belongs; download it again."
+    )

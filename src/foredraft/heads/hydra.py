@@ -8,17 +8,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from foredraft.core.errors import ForedraftError
 from foredraft.core.types import ROOT, LogitArray
 from foredraft.heads.base import Features
-from foredraft.heads.checkpoint import Checkpoint
-from foredraft.heads.layers import Network, Pass, layer_config, pieces_of
+from foredraft.heads.layers import Network, Pass, pieces_of
 from foredraft.heads.medusa import ResBlock
 from foredraft.heads.rows import RowCache
-from foredraft.heads.shared import Turned, check_sizes, embeddings, text_config
+from foredraft.heads.shared import Turned
 from foredraft.heads.vocabulary import DraftVocabulary
-from foredraft.heads.weights import build, signature
-from foredraft.targets.torch_hf import TorchTarget
 
 _CHUNK = 512
 
@@ -161,66 +157,3 @@ class HydraState:
             inputs = torch.stack([self._inputs[row - count] for row in rows])
             logits[rows] = head.vocabulary.spread(head.network.depths[depth](inputs))
         return logits
-
-
-def hydra_load(checkpoint: Checkpoint, target: TorchTarget) -> HydraHead:
-    """The tensors say how many heads and blocks there are, and what they read."""
-    if (kind := checkpoint.config.get("hydra_head_arch", "mlp")) not in ("mlp", "prefix-mlp"):
-        raise ForedraftError(
-            f"{checkpoint.phrase} has the architecture {kind!r}; foredraft runs 'mlp' and "
-            "'prefix-mlp' (Hydra++)."
-        )
-    shapes, config = checkpoint.shapes, text_config(target)
-    # Hydra++ has a dropout, which has no tensors, before each block and output matrix.
-    begins = {1: "hydra_mlp.0.0.linear.weight", 2: "hydra_mlp.0.1.linear.weight"}
-    found = [(step, name) for step, end in begins.items() for name in shapes if name.endswith(end)]
-    if not found:
-        raise ForedraftError(
-            f"{checkpoint.phrase} has no tensor {' or '.join(begins.values())}, one of which "
-            "begins the first of its heads; its files are not those of a Hydra head."
-        )
-    step, first = found[0]
-    before = first.removesuffix(begins[step])
-    own = [f"{before}hydra_{part}." for part in ("mlp", "lm_head")]
-    names = [name.removeprefix(own[0]).split(".") for name in shapes if name.startswith(own[0])]
-    blocks = 1 + max(int(place) for _, place, *_ in names) // step
-    after = f"{before}prefix_embeding_layer."
-    output = f"{own[1]}0.{'1.' if step == 2 else ''}weight"
-    shape = Shape(
-        depths=1 + max(int(depth) for depth, *_ in names),
-        blocks=max(blocks, checkpoint.number("hydra_num_layers") or 0),
-        rows=shapes[output][0] if output in shapes else target.vocab_size,
-        grounded=first.replace("linear", "res_connection") in shapes,
-        prefix=any(name.startswith(after) for name in shapes),
-    )
-    check_sizes(checkpoint, target, shapes[first][0])
-
-    def rename(name: str) -> str:
-        part, depth, place, *rest = name.split(".")
-        if part == "prefix":
-            return after + name.removeprefix("prefix.").replace("layer.", "layers.0.", 1)
-        if int(place) == shape.blocks:
-            return ".".join([f"{own[1]}{depth}", *["1"] * (step - 1), *rest])
-        # Later blocks of one head are one block run again: files may keep it once.
-        kept = min(int(place), blocks - 1) * step + step - 1
-        return ".".join([f"{own[0]}{depth}", str(kept), *rest])
-
-    raw = config.to_dict() | {"num_hidden_layers": 1}
-    network = build(
-        lambda: Hydra(layer_config(raw, attention=config._attn_implementation), shape),
-        checkpoint,
-        target,
-        rename,
-        ignored=[
-            *(name for name in shapes if not name.startswith((*own, after))),
-            f"{after}embed_tokens.weight",
-            f"{after}layers.0.self_attn.rotary_emb.inv_freq",
-        ],
-    )
-    return HydraHead(
-        taps=(config.num_hidden_layers - (checkpoint.number("hidden_state_offset") or 0),),
-        signature=signature(checkpoint, target),
-        network=network,
-        embed=embeddings(target),
-        vocabulary=DraftVocabulary(target.vocab_size),
-    )

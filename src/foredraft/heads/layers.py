@@ -35,6 +35,8 @@ _SETTINGS = (
     "sliding_window",
 )
 """What decides a layer's numbers; the rest of a head's config.json is about other things."""
+_COUNTS = (*_SETTINGS[:7], "sliding_window", "max_position_embeddings")
+_MOST = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,30 +81,38 @@ def layer_config(raw: Mapping[str, Any], head_norms: bool = False, attention: st
     name, the target's own for a head that runs beside it.
     """
     told = {key: raw[key] for key in _SETTINGS if raw.get(key) is not None}
-    rope = told.get("rope_parameters", {})
-    if FULL in rope:  # one for each kind of layer: drafts are trained with the window's
-        told["rope_parameters"] = rope.get("sliding_attention", rope[FULL])
+    for count in _COUNTS:
+        if not isinstance(told.get(count, 1), int) or not 1 <= told.get(count, 1) <= _MOST:
+            raise _unbuildable(f"{count} is {told[count]!r}")
     layers = told.setdefault("num_hidden_layers", 1)
-    # Without kinds, Transformers would take a window in the config for one in every layer; and
-    # configs made from a target's may list all of the target's.
-    kinds = told["layer_types"] = list(told.get("layer_types", [FULL] * layers))[:layers]
-    if not {FULL, SLIDING}.issuperset(kinds) or (SLIDING in kinds and "sliding_window" not in told):
-        raise ForedraftError(
-            f"The head's layers are {', '.join(sorted(set(kinds)))}; heads are built of full "
-            "attention, or sliding attention with a sliding_window in config.json."
-        )
-    if head_norms:
-        told["use_sliding_window"] = True  # where layer_types say so
     try:
+        rope = told.get("rope_parameters", {})
+        if FULL in rope:  # one for each kind of layer: drafts are trained with the window's
+            told["rope_parameters"] = rope.get(SLIDING, rope[FULL])
+        # Without kinds, Transformers would take a window in the config for one in every layer; and
+        # configs made from a target's may list all of the target's.
+        kinds = told["layer_types"] = list(told.get("layer_types", [FULL] * layers))[:layers]
+        if head_norms:
+            told["use_sliding_window"] = True  # where layer_types say so
         with quiet():
             config = (_QWEN3 if head_norms else _LLAMA).config(**told)
+            pieces = pieces_of(config)
+            with torch.device("meta"):
+                pieces.layer(config, 0)
+            pieces.rotary(config)
     except Exception as error:
-        raise ForedraftError(
-            f"The head's config.json describes no layers that can be built ({first_line(error)}); "
-            "check that it is complete."
-        ) from error
+        raise _unbuildable(first_line(error)) from error
+    if not {FULL, SLIDING}.issuperset(kinds) or (SLIDING in kinds and "sliding_window" not in told):
+        raise _unbuildable(f"they are {', '.join(sorted(set(kinds)))}, or lack a sliding_window")
     config._attn_implementation = attention
     return config
+
+
+def _unbuildable(why: str) -> ForedraftError:
+    return ForedraftError(
+        f"The head's config.json describes no layers that can be built ({why}); check that it is "
+        "complete."
+    )
 
 
 class Network(nn.Module):

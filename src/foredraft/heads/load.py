@@ -59,7 +59,7 @@ def load_head(name: str, target: Target, allow_pickle: bool = False) -> Head:
 
             return medusa_load(checkpoint, target)
         case HeadKind.HYDRA:
-            from foredraft.heads.hydra import hydra_load
+            from foredraft.heads.hydra_load import hydra_load
 
             return hydra_load(checkpoint, target)
         case HeadKind.MTP if "assistant" in str(checkpoint.config.get("model_type")):

@@ -14,6 +14,7 @@ from foredraft.heads.recursive import RecursiveHead
 from foredraft.heads.shared import check_sizes, output, text_config
 from foredraft.heads.vocabulary import DraftVocabulary
 from foredraft.heads.weights import build, signature
+from foredraft.targets.quiet import first_line
 from foredraft.targets.torch_hf import TorchTarget
 
 _MOST = 64
@@ -73,8 +74,18 @@ def mtp_load(checkpoint: Checkpoint, target: TorchTarget) -> Head:
     own = {name: shape for name, shape in checkpoint.shapes.items() if name.startswith(before)}
     checkpoint = _with_stacked_experts(replace(checkpoint, shapes=own))
     block = block_config(config, sparse=any(".experts." in name for name in own))
+
+    def make() -> MTPNetwork:
+        try:
+            return MTPNetwork(block, len(joints), target.model)
+        except Exception as error:
+            raise ForedraftError(
+                f"{checkpoint.phrase} has modules built like the layers of {target.name}, which "
+                f"cannot be built by themselves ({first_line(error)}); use another draft."
+            ) from error
+
     network = build(
-        lambda: MTPNetwork(block, len(joints), target.model),
+        make,
         checkpoint,
         target,
         rename,

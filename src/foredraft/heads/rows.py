@@ -20,6 +20,7 @@ class RowCache:
     def __init__(self, network: Network, rotary: Any) -> None:
         self._network = network
         self._rotary = rotary
+        self._like = torch.empty(0, dtype=network.dtype, device=network.device)
         self._slots = Slots(network.config)
         self._length = 0
         self._nodes: list[int] = []
@@ -41,11 +42,9 @@ class RowCache:
         self._slots.truncate(visible - count)
         self._slots.before(count, visible)
         depths = depths_of(parents)[-count:]
-        positions = torch.tensor([[start + depth for depth in depths]], device=self._network.device)
-        like = torch.empty(0, dtype=self._network.dtype, device=self._network.device)
-        return Pass(
-            self._rotary(like, positions), self._masks(start, parents, count), self._slots.cache
-        )
+        positions = torch.tensor([[start + depth for depth in depths]], device=self._like.device)
+        rope = self._rotary(self._like, positions)
+        return Pass(rope, self._masks(start, parents, count), self._slots.cache)
 
     def _masks(self, start: int, parents: list[int], count: int) -> Any:
         visible = start + len(parents)

@@ -12,6 +12,7 @@ from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.suffix import SuffixDrafter
 from foredraft.engine.generator import Generator
 from foredraft.engine.load import models, pair
+from foredraft.heads.base import Head
 from foredraft.planner.confirm import speedup, speedups
 from foredraft.planner.facts.read import read
 from foredraft.planner.history import Outcome, keep, past
@@ -76,7 +77,7 @@ def inquire(
     return with_measured(made, speedup(ratios))
 
 
-def _maker(best: Choice, target: Target, drafts: dict[str, Target]) -> Callable[[], Drafter]:
+def _maker(best: Choice, target: Target, drafts: dict[str, Target | Head]) -> Callable[[], Drafter]:
     if best.draft is not None:
         draft = drafts[best.draft]
         return lambda: pair(target, draft)

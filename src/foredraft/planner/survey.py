@@ -8,18 +8,17 @@ from dataclasses import dataclass, field
 from foredraft.core.errors import ForedraftError
 from foredraft.core.sampling import SamplingParams
 from foredraft.drafters.base import CostlyDrafter, Drafter
-from foredraft.drafters.head import HeadDrafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.suffix import SuffixDrafter
 from foredraft.engine.calibrate import prices_of
 from foredraft.engine.replay import passes as lookup_passes
 from foredraft.planner.answers import PROBED, Answer, write
-from foredraft.planner.drafting import LONGEST, Followed, follow, follow_head, passes
+from foredraft.planner.drafting import DEEPEST, Followed, follow, passes
 from foredraft.planner.predict import Costs, Curve, Written
 from foredraft.rivals.prompts import Sample
 from foredraft.targets.base import Progress, Target
 
-MODEL_LENGTHS = tuple(range(1, LONGEST + 1))
+MODEL_LENGTHS = tuple(range(1, DEEPEST + 1))
 LOOKUP_LENGTHS = (1, 2, 3, 4, 5, 6, 8, 12, 16)
 _LEAST = 16
 """Tokens an answer has before its share of the time counts."""
@@ -81,20 +80,16 @@ def survey(
         asked[name] = []
         for number, answer in enumerate(answers):
             report(f"Drafting with {name}", number, len(answers))
-            given = answer, scope.params, scope.seed, target.tokenizer.eos_ids
-            asked[name].append(
-                follow_head(target, drafter, *given)
-                if isinstance(drafter, HeadDrafter)
-                else follow(drafter, *given)
-            )
+            asked[name].append(follow(target, drafter, answer, scope.params, scope.seed))
 
     def written(temperature: float | None = None) -> dict[Setting, list[Written]]:
         found = _lookups(answers, temperature)
         for name, drafter in drafts.items():
             for length in MODEL_LENGTHS[: drafter.reach]:
+                share = drafter.passes(length) / length
                 made = zip(asked[name], answers, strict=True)
                 found[Setting(drafter.name, name, length)] = [
-                    _drafted(one, length, answer, temperature) for one, answer in made
+                    _drafted(one, length, share, answer, temperature) for one, answer in made
                 ]
         return found
 
@@ -175,7 +170,10 @@ def _copied(drafter: Drafter, length: int, answer: Answer, temperature: float | 
     return Written(answer, made, Costs(token_s=token_s if drafted else 0.0))
 
 
-def _drafted(followed: Followed, length: int, answer: Answer, temperature: float | None) -> Written:
-    right = followed.right if temperature is None else followed.right_at[temperature]
-    costs = Costs(followed.open_s, followed.token_s[length - 1], followed.reread_s)
-    return Written(answer, passes(right, length, answer.limit), costs)
+def _drafted(
+    followed: Followed, length: int, share: float, answer: Answer, temperature: float | None
+) -> Written:
+    """An answer written with drafts of one length, of which a token takes a `share` of a pass."""
+    runs = followed.runs if temperature is None else followed.runs_at[temperature]
+    costs = Costs(followed.open_s, share * followed.pass_s, followed.reread_s)
+    return Written(answer, passes(runs, length, answer.limit), costs)

@@ -8,7 +8,6 @@ from typing import Any
 
 from foredraft.core.sampling import SamplingParams
 from foredraft.drafters.base import CostlyDrafter
-from foredraft.drafters.head import HeadDrafter
 from foredraft.engine.load import pair
 from foredraft.heads.load import load_head
 from foredraft.planner.advice import judge
@@ -107,6 +106,5 @@ def judged(
 
 def drafter_of(target: TorchTarget, kind: Kind, folder: Path) -> CostlyDrafter:
     """A drafter that drafts with what was made in a folder."""
-    if kind is Kind.SMALL:
-        return pair(target, load_target(str(folder)))
-    return HeadDrafter(load_head(str(folder), target), target)
+    draft = load_target(str(folder)) if kind is Kind.SMALL else load_head(str(folder), target)
+    return pair(target, draft)

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from foredraft.core.errors import ForedraftError
-from foredraft.heads.checkpoint import refuse_lossy, refuse_pickles
+from foredraft.heads.checkpoint import refuse_pickles
+from foredraft.heads.head_config import refuse_lossy, refuse_malformed
 from foredraft.heads.kind import HeadKind, has_mtp, recognise
 from foredraft.planner.facts.cache_config import layers, number
 from foredraft.planner.facts.model import Format, ModelFacts, Vocabulary
@@ -28,6 +29,8 @@ def facts(name: str, where: str, folder: Path, sizes: Mapping[str, int]) -> Mode
     raw, index = _json(folder / "config.json"), _json(folder / _INDEX)
     tensors = sizes or index.get("weight_map", {})
     head = recognise(raw, tensors)
+    if head:
+        refuse_malformed(name, raw)
     config, known = _config(folder, raw, head)
     tokens = _vocabulary(name, folder, raw, needed=head is None)
     weights = sum(sizes.values()) or index.get("metadata", {}).get("total_size")
@@ -104,7 +107,8 @@ def _converted(folder: Path) -> dict[str, Any]:
 
 def _made_for(raw: Mapping[str, Any]) -> str | None:
     verifier = (raw.get("speculators_config") or {}).get("verifier") or {}
-    return verifier.get("name_or_path") or raw.get("base_model_name_or_path")
+    named = verifier.get("name_or_path") if isinstance(verifier, dict) else None
+    return named or raw.get("base_model_name_or_path")
 
 
 def _refused(
