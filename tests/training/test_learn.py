@@ -1,4 +1,4 @@
-"""From hidden states to a draft that foredraft loads: it learns, goes on, and is what was judged."""
+"""From hidden states to a draft: it learns, goes on where it was, and is what was judged."""
 
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,14 @@ def teacher() -> Any:
     return target()
 
 
-@pytest.mark.parametrize("kind", [Kind.EAGLE3, Kind.MEDUSA])
-def test_a_head_learns(kind: Kind, teacher: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "least"), [(Kind.EAGLE3, 0.8), (Kind.MEDUSA, 0.4)])
+def test_a_head_learns(kind: Kind, least: float, teacher: Any, tmp_path: Path) -> None:
+    """Medusa's last hidden state does not tell in which steps the text counts."""
     held = states(teacher, tmp_path / "states")
-    trained = learn(held, teacher, options(kind, tmp_path / "head", Course(20, batch=60)), QUIET)
-    assert len(trained.alphas) == 20
-    assert trained.alpha.length > 1.3 * trained.alphas[0].length
+    trained = learn(held, teacher, options(kind, tmp_path / "head", Course(12, batch=60)), QUIET)
+    assert len(trained.alphas) == 12
+    assert trained.alpha.greedy[0] > least
+    assert trained.alpha.length > 1.2 * trained.alphas[0].length
     assert {path.name for path in trained.folder.iterdir()} == {"config.json", "model.safetensors"}
 
 

@@ -1,6 +1,7 @@
 """EAGLE-3 learns on its own outputs, as it will have to draft from them (2503.01840, §3.2)."""
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,11 +14,11 @@ from foredraft.heads.eagle3 import Eagle3
 from foredraft.heads.layers import Pass
 from foredraft.training.alpha import Alpha, Drafted, alpha
 from foredraft.training.publish import publish_eagle3
-from foredraft.training.start import fresh
-from foredraft.training.states import Example
+from foredraft.training.start import fit, fresh, scale_of
+from foredraft.training.states import Example, States
 from foredraft.training.teacher import Teacher
 
-_RATE = 1e-3
+_RATE = 0.6
 _DECAY = 0.8
 
 Embed = Callable[[torch.Tensor], torch.Tensor]
@@ -69,14 +70,25 @@ class Eagle3Trainee:
         network: Eagle3,
         teacher: Teacher,
         taps: Sequence[int],
+        scale: torch.Tensor,
         ids: torch.Tensor,
         steps: int,
     ) -> None:
+        """`scale` [taps · H] is what the hidden states are multiplied with in training."""
         self.network = network
-        self.rate = _RATE
+        self.rate = _RATE / teacher.config.hidden_size
         self._teacher, self._taps, self._ids, self._steps = teacher, taps, ids, steps
-        self._rows = teacher.rows(ids)
+        self._scale, self._rows = scale, teacher.rows(ids)
         self._rotary = network.rotary()
+
+    @classmethod
+    def begin(cls, teacher: Teacher, states: States, ids: torch.Tensor, steps: int) -> Self:
+        """A head that has learnt what least squares can teach it."""
+        taps = states.manifest.taps
+        scale = scale_of(states)
+        network = fresh(teacher, taps, ids)
+        fit(network, teacher, states, scale)
+        return cls(network, teacher, taps, scale, ids, steps)
 
     def loss(self, examples: Sequence[Example]) -> torch.Tensor:
         begin = max(0, min(one.answer_from for one in examples) - 2)
@@ -93,13 +105,10 @@ class Eagle3Trainee:
             losses.append(_DECAY**step * distance(wanted[:, step:][rows], logits))
         return torch.stack(losses).sum()
 
-    @classmethod
-    def begin(cls, teacher: Teacher, taps: Sequence[int], ids: torch.Tensor, steps: int) -> Self:
-        """An untrained head, made of the teacher's own matrices as far as they serve."""
-        return cls(fresh(teacher, len(taps), ids), teacher, taps, ids, steps)
-
     def publish(self, folder: Path) -> None:
-        publish_eagle3(self.network, self._ids, self._taps, self._teacher, self._steps, folder)
+        network = deepcopy(self.network)
+        network.fc.weight.data *= self._scale
+        publish_eagle3(network, self._ids, self._taps, self._teacher, self._steps, folder)
 
     @torch.no_grad()
     def judge(self, examples: Sequence[Example]) -> Alpha:
@@ -108,7 +117,7 @@ class Eagle3Trainee:
     def _unrolled(self, examples: Sequence[Example], begin: int) -> list[torch.Tensor]:
         ids = pad_sequence([one.tokens for one in examples], True)
         hidden = pad_sequence([one.hidden for one in examples], True)
-        taps = hidden[:, :-1, : -self._rows.shape[1]].float()
+        taps = hidden[:, :-1, : len(self._scale)].float() * self._scale
         embed = self._teacher.embed
         return unrolled(self.network, self._rotary, embed, ids, taps, begin, self._steps)
 

@@ -42,7 +42,7 @@ class Options:
     vocabulary: IntArray
     course: Course = field(default_factory=Course)
     steps: int = 3
-    size: Size = Size(256, 2)
+    size: Size = field(default_factory=lambda: Size(256, 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,7 @@ def learn(states: States, target: TorchTarget, options: Options, report: Progres
     """
     checkpoint = options.folder / _CHECKPOINT
     options.folder.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(options.course.seed)
     trainee = _trainee(states, target, options)
     alphas = train(trainee, states, options.course, checkpoint, report)
     trainee.publish(options.folder)
@@ -77,7 +78,7 @@ def _trainee(states: States, target: TorchTarget, options: Options) -> Trainee:
     teacher, ids = Teacher(target), torch.from_numpy(options.vocabulary).long()
     match options.kind:
         case Kind.EAGLE3:
-            return Eagle3Trainee.begin(teacher, states.manifest.taps, ids, options.steps)
+            return Eagle3Trainee.begin(teacher, states, ids, options.steps)
         case Kind.MEDUSA:
             return MedusaTrainee(teacher, ids, options.steps)
         case Kind.SMALL:

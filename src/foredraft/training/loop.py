@@ -30,8 +30,10 @@ _SORTED = 8
 class Trainee(Protocol):
     """What learns: `network` holds its weights, `rate` is the learning rate that suits it."""
 
-    network: nn.Module
     rate: float
+
+    @property
+    def network(self) -> nn.Module: ...
 
     def loss(self, examples: Sequence[Example]) -> torch.Tensor:
         """A number to make smaller."""

@@ -12,7 +12,7 @@ from foredraft.training.publish import publish_medusa
 from foredraft.training.states import Example
 from foredraft.training.teacher import Teacher
 
-_RATE = 1e-3
+_RATE = 0.6
 _DECAY = 0.8
 
 
@@ -38,14 +38,15 @@ class MedusaTrainee:
 
     def __init__(self, teacher: Teacher, ids: torch.Tensor, heads: int) -> None:
         self._rows = teacher.rows(ids)
-        self.network = nn.ModuleList(MedusaHead(self._rows) for _ in range(heads))
-        self.rate = _RATE
+        self._heads = [MedusaHead(self._rows) for _ in range(heads)]
+        self.network = nn.ModuleList(self._heads)
+        self.rate = _RATE / teacher.config.hidden_size
         self._teacher, self._ids = teacher, ids
 
     def loss(self, examples: Sequence[Example]) -> torch.Tensor:
         last = [self._last(one) for one in examples]
         losses = []
-        for i, head in enumerate(self.network):
+        for i, head in enumerate(self._heads):
             hidden = torch.cat([states[: -1 - i] for states in last])
             with torch.no_grad():
                 wanted = torch.cat([states[1 + i :] for states in last]) @ self._rows.T
@@ -54,10 +55,10 @@ class MedusaTrainee:
 
     @torch.no_grad()
     def judge(self, examples: Sequence[Example]) -> Alpha:
-        return alpha(map(self._drafted, examples), len(self.network))
+        return alpha(map(self._drafted, examples), len(self._heads))
 
     def publish(self, folder: Path) -> None:
-        heads = [(head.linear, head.rows) for head in self.network]
+        heads = [(head.linear, head.rows) for head in self._heads]
         publish_medusa(heads, self._ids, self._teacher, folder)
 
     def _last(self, example: Example) -> torch.Tensor:
@@ -70,7 +71,7 @@ class MedusaTrainee:
         p = self._teacher.law(example)[:-1]
         tokens = example.tokens[-len(p) :]
         steps = []
-        for i, head in enumerate(self.network):
+        for i, head in enumerate(self._heads):
             q = torch.zeros_like(p[i:])
             q[:, self._ids] = head(hidden[: len(q)]).softmax(1)
             steps.append(Drafted.of(p[i:], q, tokens[i:]))

@@ -74,13 +74,13 @@ def publish_eagle3(
 
 
 def publish_medusa(
-    heads: Sequence[tuple[nn.Linear, torch.Tensor]],
+    heads: Sequence[tuple[nn.Linear, nn.Parameter]],
     ids: torch.Tensor,
     teacher: Teacher,
     folder: Path,
 ) -> None:
     """In the layout of Medusa's own code, in one file of safetensors."""
-    tensors = {}
+    tensors: dict[str, torch.Tensor] = {}
     rows = teacher.rows(torch.arange(teacher.config.vocab_size)).to(torch.float16)
     for i, (linear, learnt) in enumerate(heads):
         own = rows.clone()

@@ -33,7 +33,8 @@ def coordinates(embedding: torch.Tensor, count: int) -> torch.Tensor:
     """A target's embedding [V, D] along its `count` principal axes, the longest first."""
     centred = embedding - embedding.mean(0)
     _, axes = torch.linalg.eigh(centred.T @ centred)  # ascending
-    return centred @ axes[:, -count:].flip(1)
+    found: torch.Tensor = centred @ axes[:, -count:].flip(1)
+    return found
 
 
 def build(size: Size, rows: torch.Tensor, eos: frozenset[int]) -> Any:

@@ -10,18 +10,6 @@ from foredraft.training.states import Example
 _AT_ONCE = 256
 
 
-def weight_of(linear: Any) -> torch.Tensor:
-    """The float32 weight [out, in] of a linear layer, in whatever form it is kept.
-
-    A packed layer tells it by what it makes of unit vectors.
-    """
-    if isinstance(linear, nn.Linear):
-        return linear.weight.detach().float()
-    bias = 0 if linear.bias is None else linear.bias
-    units = torch.eye(linear.in_features).split(_AT_ONCE)
-    return torch.cat([linear(unit) - bias for unit in units]).T
-
-
 class Teacher:
     """A TorchTarget whose hidden states after the last norm are the last part of an example's."""
 
@@ -33,6 +21,12 @@ class Teacher:
 
     def embed(self, ids: torch.Tensor) -> torch.Tensor:
         return self.embedding[ids].float()
+
+    def gain(self) -> torch.Tensor:
+        """What the last norm multiplies numbers of length 1 with [H]; some keep it less one."""
+        ones = torch.ones(self.config.hidden_size, dtype=self.embedding.dtype)
+        gain: torch.Tensor = self.model.get_decoder().norm(ones.to(self.embedding.device))
+        return gain.detach().float()
 
     def rows(self, ids: torch.Tensor) -> torch.Tensor:
         """The output matrix's rows of some tokens [n, H]."""
