@@ -71,5 +71,5 @@ def weight_of(linear: Any) -> torch.Tensor:
     if isinstance(linear, nn.Linear):
         return linear.weight.detach().float()
     bias = linear(torch.zeros(1, linear.in_features))
-    units = torch.eye(linear.in_features).split(_AT_ONCE)
+    units = torch.split(torch.eye(linear.in_features), _AT_ONCE)
     return torch.cat([linear(unit) - bias for unit in units]).T
