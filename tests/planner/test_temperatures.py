@@ -111,7 +111,8 @@ def test_the_table_names_what_was_planned(cool: Any) -> None:
     made = planned(big, found, 0.0)
     names, rows = temperatures_table(made)
     assert names[0] == "temperature"
-    assert set(names[1:]) == {"ngram", "suffix", "model small"}
+    heads = {f"{name} {name}" for name in BESIDE}
+    assert set(names[1:]) == {"ngram", "suffix", "model small"} | heads
     assert [row[0] for row in rows] == ["0, as planned", "0.6", "1"]
     assert all("α " in cell for row in rows for cell in row[1:])
     assert "written at temperature 0" in along(made)
