@@ -56,7 +56,7 @@ def test_a_draft_is_made_judged_and_not_made_again(
 
 
 def test_a_made_draft_does_not_change_the_text(talker: Any, tmp_path: Path) -> None:
-    curriculum = Curriculum(Kind.EAGLE3, epochs=1, steps=2, vocabulary=24)
+    curriculum = Curriculum(Kind.EAGLE3, epochs=6, steps=2, vocabulary=24)
     train(talker, curriculum, MATERIAL, AMOUNT, tmp_path / "states", tmp_path, QUIET)
     prompt, request = [29, 4, 5, 31, 30], Request(max_new_tokens=40, ignore_eos=True)
     drafting = Generator(talker, drafter_of(talker, Kind.EAGLE3, tmp_path))

@@ -16,7 +16,7 @@ _AT_ONCE = 256
 
 
 class LastLayer:
-    """A decoder layer like Llama's, read at a tap: the last of the `taps` in an example's states."""
+    """A decoder layer like Llama's; what it reads is the last of the `taps` of an example."""
 
     def __init__(self, teacher: Teacher, layer: Any, taps: int) -> None:
         self._layer, self._rotary = layer, teacher.model.get_decoder().rotary_emb
@@ -71,5 +71,5 @@ def weight_of(linear: Any) -> torch.Tensor:
     if isinstance(linear, nn.Linear):
         return linear.weight.detach().float()
     bias = linear(torch.zeros(1, linear.in_features))
-    units = torch.eye(linear.in_features).split(_AT_ONCE)
+    units = torch.split(torch.eye(linear.in_features), _AT_ONCE)
     return torch.cat([linear(unit) - bias for unit in units]).T

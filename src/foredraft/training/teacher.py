@@ -32,7 +32,7 @@ class Teacher:
         """The output matrix's rows of some tokens [n, H]."""
         if isinstance(self.output, nn.Linear):
             return self.output.weight.detach()[ids].float()
-        units = torch.eye(self.config.hidden_size).split(_AT_ONCE)
+        units = torch.split(torch.eye(self.config.hidden_size), _AT_ONCE)
         return torch.cat([self.output(unit)[:, ids] for unit in units]).T.contiguous()
 
     @torch.no_grad()
