@@ -58,7 +58,7 @@ def test_a_draft_is_made_judged_and_not_made_again(
 def test_a_made_draft_does_not_change_the_text(talker: Any, tmp_path: Path) -> None:
     curriculum = Curriculum(Kind.EAGLE3, epochs=1, steps=2, vocabulary=24)
     train(talker, curriculum, MATERIAL, AMOUNT, tmp_path / "states", tmp_path, QUIET)
-    prompt, request = [29, 4, 5, 31, 30], Request(max_new_tokens=40, ignore_eos=True)
+    prompt, request = [29, 4, 5, 31, 30], Request(max_new_tokens=40, draft_len=2, ignore_eos=True)
     drafting = Generator(talker, drafter_of(talker, Kind.EAGLE3, tmp_path))
     made, plain = (one.generate(prompt, request) for one in (drafting, Generator(talker)))
     assert [token.id for token in made.tokens] == [token.id for token in plain.tokens]
