@@ -124,5 +124,5 @@ def test_taps_of_a_real_size() -> None:
     assert usual_taps(target(num_hidden_layers=28, hidden_size=8, num_attention_heads=2)) == (
         2,
         14,
-        25,
+        27,
     )

@@ -16,7 +16,7 @@ _AT_ONCE = 256
 
 
 class LastLayer:
-    """A decoder layer like Llama's, read at a tap: the last of the `taps` in an example's states."""
+    """A decoder layer like Llama's; what it reads is the last of the `taps` of an example."""
 
     def __init__(self, teacher: Teacher, layer: Any, taps: int) -> None:
         self._layer, self._rotary = layer, teacher.model.get_decoder().rotary_emb

@@ -63,9 +63,10 @@ def gathered(
 
 
 def usual_taps(target: TorchTarget) -> tuple[int, ...]:
-    """EAGLE-3's: what a layer near the first, one in the middle and one near the last read."""
+    """What a layer near the first, one in the middle and the last one read. Others take one before
+    the last; but to what the last reads a head can put that layer's own MLP."""
     layers = target.model.config.get_text_config(decoder=True).num_hidden_layers
-    return tuple(sorted({min(2, layers - 1), layers // 2, max(layers - 3, 0)}))
+    return tuple(sorted({min(2, layers // 4), layers // 2, layers - 1}))
 
 
 def _held(folder: Path) -> tuple[int, ...]:

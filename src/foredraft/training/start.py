@@ -43,9 +43,11 @@ def fresh(teacher: Teacher, taps: Sequence[int], ids: torch.Tensor) -> Eagle3:
     first: Any = network.layers[0]
     for last in (first.self_attn.o_proj, first.mlp.down_proj):
         torch.nn.init.zeros_(last.weight)
-    network.norm.weight.data.copy_(teacher.gain())
-    network.lm_head.weight.data.copy_(teacher.rows(ids))
-    network.lm_head.requires_grad_(False)
+    norm: Any = network.norm
+    norm.weight.data.copy_(teacher.gain())
+    output: Any = network.lm_head
+    output.weight.data.copy_(teacher.rows(ids))
+    output.requires_grad_(False)
     return network
 
 
