@@ -79,3 +79,8 @@ def test_an_unknown_engine_is_refused_with_the_known_ones() -> None:
 def test_a_draft_model_without_a_name_is_refused() -> None:
     with pytest.raises(ForedraftError, match="does not name"):
         export(plan(best={"draft": None}), "vllm")
+
+
+def test_a_trained_head_is_refused_in_a_sentence() -> None:
+    with pytest.raises(ForedraftError, match=r"trained head \(eagle3\)"):
+        export(plan(best={"drafter": "eagle3"}), "vllm")

@@ -10,6 +10,7 @@ from foredraft.core.errors import ForedraftError
 from foredraft.planner.plan import Choice, Plan, Verdict
 
 _WIDTH = 98
+_WRITTEN = ("ngram", "suffix", "model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Settings:
 def advised(plan: Plan) -> Choice | None:
     """What to run: the plan's best choice, but nothing that it found to lose.
 
-    Raises ForedraftError for a model that drafts without a name.
+    Raises ForedraftError for a model that drafts without a name, and for a trained head.
     """
     if plan.verdict is Verdict.DO_NOT or plan.best is None:
         return None
@@ -38,6 +39,11 @@ def advised(plan: Plan) -> Choice | None:
         raise ForedraftError(
             "The plan's best choice drafts with a model that it does not name; plan again with "
             "--draft MODEL."
+        )
+    if plan.best.drafter not in _WRITTEN:
+        raise ForedraftError(
+            f"The plan's best choice drafts with a trained head ({plan.best.drafter}), for which "
+            "no settings are written yet; run it with foredraft --draft-model, or plan without it."
         )
     return plan.best
 
