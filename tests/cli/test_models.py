@@ -54,6 +54,7 @@ def test_a_draft_with_another_vocabulary(refuse, monkeypatch):
         target.tokenizer.same_as = lambda other: "Token 0 differs."
         return target
 
+    monkeypatch.setattr("foredraft.engine.load.is_head", lambda *_: False)
     monkeypatch.setattr("foredraft.engine.load.Placement.engine", lambda *_: "torch")
     monkeypatch.setattr("foredraft.engine.load.Placement.load", load)
     pair = ["--model", "large", "--draft-model", "small"]
