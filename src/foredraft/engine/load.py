@@ -90,7 +90,7 @@ def models(
     progress: Progress | None = None,
 ) -> tuple[Target, list[Target | Head]]:
     """A target and what is to draft for it: models, each on its engine, and heads beside it."""
-    heads = {draft for draft in drafts if is_head(draft, model)}
+    heads = {draft for draft in drafts if is_head(draft, model, progress)}
     if heads and draft_engine not in ("auto", TORCH):
         raise ForedraftError(
             f"{min(heads)} is a draft head, which runs on its target's engine; leave "

@@ -6,18 +6,18 @@ from foredraft.core.errors import ForedraftError
 from foredraft.heads.base import Head
 from foredraft.heads.checkpoint import kind_of, read_checkpoint
 from foredraft.heads.kind import HeadKind
-from foredraft.targets.base import Target
+from foredraft.targets.base import Progress, Target
 from foredraft.targets.source import fetch, resolve
 
 
-def is_head(name: str, target_name: str = "") -> bool:
+def is_head(name: str, target_name: str = "", progress: Progress | None = None) -> bool:
     """Whether `name` is a head rather than a model; fetches what it needs to say so.
 
     The target's own name is one if the target brings modules to draft for itself.
     """
     source = resolve(name)
     within = _same(name, target_name)
-    return not source.is_gguf and kind_of(fetch(source, _silent), within) is not None
+    return not source.is_gguf and kind_of(fetch(source, progress or _silent), within) is not None
 
 
 def load_head(name: str, target: Target, allow_pickle: bool = False) -> Head:

@@ -1,6 +1,6 @@
 """What each row of a pass may look at."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,13 +54,25 @@ def row_masks(model: Any, stretches: Sequence[Stretch]) -> Any:
     Several sequences stand one below the other, each over slots of its own. One mask a kind of
     layer where kinds differ, in the form the models take from `generate`.
     """
-    config = model.config.get_text_config(decoder=True)
     slots = max(stretch.visible for stretch in stretches)
+
+    def sees(window: int | None) -> torch.Tensor:
+        seen = [_sees(stretch, slots, window) for stretch in stretches]
+        return torch.from_numpy(np.concatenate(seen))[None, None]
+
+    return masks_by_kind(model, sees)
+
+
+def masks_by_kind(model: Any, sees: Callable[[int | None], torch.Tensor]) -> Any:
+    """`sees(window)` [texts, 1, rows, slots] as additive masks: one a kind of the model's layers
+    where these differ, else one alone. The window is None for layers that see the whole text."""
+    config = model.config.get_text_config(decoder=True)
     masks = {}
     for kind in layer_kinds(config):
-        window = config.sliding_window if kind == SLIDING else None
-        seen = [_sees(stretch, slots, window) for stretch in stretches]
-        masks[kind] = _additive(np.concatenate(seen), model)
+        seen = sees(config.sliding_window if kind == SLIDING else None)
+        mask = torch.zeros(seen.shape, dtype=model.dtype)
+        mask[~seen] = torch.finfo(model.dtype).min
+        masks[kind] = mask.to(model.device)
     return masks if len(masks) > 1 else masks.popitem()[1]
 
 
@@ -77,9 +89,3 @@ def _sees(stretch: Stretch, slots: int, window: int | None) -> npt.NDArray[np.bo
         places[start : start + rows] = start + depths
         sees &= (start + depths)[:, None] - places < window
     return sees[:, :slots]
-
-
-def _additive(sees: npt.NDArray[np.bool_], model: Any) -> torch.Tensor:
-    mask = torch.zeros(sees.shape, dtype=model.dtype)
-    mask[torch.from_numpy(~sees)] = torch.finfo(model.dtype).min
-    return mask[None, None].to(model.device)

@@ -7,7 +7,7 @@ import torch
 from transformers.cache_utils import Cache, CacheLayerMixin
 
 from foredraft.core.errors import ForedraftError
-from foredraft.targets.masks import SLIDING, layer_kinds
+from foredraft.targets.masks import masks_by_kind
 from foredraft.targets.taps import Taps
 from foredraft.targets.torch_hf import TorchTarget
 
@@ -184,15 +184,10 @@ class Batch:
         return logits
 
     def _masks(self, positions: torch.Tensor) -> Any:
-        """Additive [texts, 1, rows, slots], one a kind of layer where kinds differ."""
-        slots = torch.arange(self._place.visible)
-        behind = positions[:, None, :, None] - slots
-        masks = {}
-        for kind in layer_kinds(self._config):
-            sees = behind >= 0
-            if kind == SLIDING:
-                sees &= behind < self._config.sliding_window
-            mask = torch.zeros(sees.shape, dtype=self._model.dtype)
-            mask[~sees] = torch.finfo(self._model.dtype).min
-            masks[kind] = mask.to(self._model.device)
-        return masks if len(masks) > 1 else masks.popitem()[1]
+        """A row sees its own text up to its own place."""
+        behind = positions[:, None, :, None] - torch.arange(self._place.visible)
+
+        def sees(window: int | None) -> torch.Tensor:
+            return (behind >= 0) if window is None else (behind >= 0) & (behind < window)
+
+        return masks_by_kind(self._model, sees)

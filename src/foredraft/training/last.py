@@ -4,15 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Self, cast
 
 import torch
-from torch import nn
 from torch.nn.functional import silu
 
 from foredraft.heads.eagle3 import Eagle3
 from foredraft.training.states import Example
-from foredraft.training.teacher import Teacher
+from foredraft.training.teacher import Teacher, weight_of
 
 _PARTS = {"self_attn", "mlp", "input_layernorm", "post_attention_layernorm"}
-_AT_ONCE = 256
 
 
 class LastLayer:
@@ -61,15 +59,3 @@ class LastLayer:
         first.mlp.down_proj.weight.copy_(weights["down"][:, units])
         ones = torch.ones(first.post_attention_layernorm.weight.shape)
         first.post_attention_layernorm.weight.copy_(norm(ones))
-
-
-def weight_of(linear: Any) -> torch.Tensor:
-    """The float32 weight [out, in] of a linear layer, in whatever form it is kept.
-
-    A packed layer tells it by what it makes of unit vectors.
-    """
-    if isinstance(linear, nn.Linear):
-        return linear.weight.detach().float()
-    bias = linear(torch.zeros(1, linear.in_features))
-    units = torch.split(torch.eye(linear.in_features), _AT_ONCE)
-    return torch.cat([linear(unit) - bias for unit in units]).T

@@ -35,12 +35,16 @@ class Example:
     @property
     def held_out(self) -> bool:
         """Whether it is for validation; all answers to one prompt are on the same side."""
-        return int(prompt_key(self.tokens[: self.answer_from].tolist())[:8], 16) % _HELD_OUT == 0
+        return _held_out(self.tokens[: self.answer_from].tolist())
 
 
 def prompt_key(prompt: Sequence[int]) -> str:
     """A short name for a prompt, the same in every session."""
     return hashlib.sha256(repr(list(prompt)).encode()).hexdigest()[:16]
+
+
+def _held_out(prompt: Sequence[int]) -> bool:
+    return int(prompt_key(prompt)[:8], 16) % _HELD_OUT == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +166,10 @@ class States:
             if seed is not None:
                 chance.shuffle(found)
             yield from found
+
+    def taught_tokens(self) -> int:
+        """How many tokens the answers to learn from have."""
+        return sum(len(text) - start for text, start in self.texts() if not _held_out(text[:start]))
 
     def texts(self) -> Iterator[tuple[list[int], int]]:
         """(tokens, where the answer begins) of every example; hidden states stay on disk."""

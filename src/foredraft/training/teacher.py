@@ -30,10 +30,7 @@ class Teacher:
 
     def rows(self, ids: torch.Tensor) -> torch.Tensor:
         """The output matrix's rows of some tokens [n, H]."""
-        if isinstance(self.output, nn.Linear):
-            return self.output.weight.detach()[ids].float()
-        units = torch.split(torch.eye(self.config.hidden_size), _AT_ONCE)
-        return torch.cat([self.output(unit)[:, ids] for unit in units]).T.contiguous()
+        return weight_of(self.output, ids)
 
     @torch.no_grad()
     def law(self, example: Example) -> torch.Tensor:
@@ -41,3 +38,17 @@ class Teacher:
         last = example.hidden[max(0, example.answer_from - 1) :, -self.config.hidden_size :]
         p: torch.Tensor = self.output(last.to(self.embedding.dtype)).float().softmax(-1)
         return p
+
+
+def weight_of(linear: Any, rows: torch.Tensor | None = None) -> torch.Tensor:
+    """The float32 weight [out, in] of a linear layer, or some `rows` of it, in whatever form it is
+    kept.
+
+    A packed layer tells it by what it makes of unit vectors.
+    """
+    wanted = slice(None) if rows is None else rows
+    if isinstance(linear, nn.Linear):
+        return linear.weight.detach()[wanted].float()
+    bias = linear(torch.zeros(1, linear.in_features))[:, wanted]
+    units = torch.split(torch.eye(linear.in_features), _AT_ONCE)
+    return torch.cat([linear(unit)[:, wanted] - bias for unit in units]).T.contiguous()
