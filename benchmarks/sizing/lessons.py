@@ -28,3 +28,7 @@ class Answers:
         for one in answers if seed is None else Random(seed).sample(answers, len(answers)):
             tokens = torch.tensor(one.prompt + one.output)
             yield Example(tokens, len(one.prompt), torch.empty(len(tokens), 0))
+
+    def taught_tokens(self) -> int:
+        """How many tokens the answers to learn from have."""
+        return sum(len(one.output) for one in self._taught)

@@ -16,7 +16,7 @@ from torch import nn
 from foredraft.core.files import write_whole
 from foredraft.targets.base import Progress
 from foredraft.training.alpha import Alpha
-from foredraft.training.states import Example, States
+from foredraft.training.states import Example
 
 _WARM_UP = 0.05
 _LEAST = 0.02
@@ -45,6 +45,14 @@ class Trainee(Protocol):
         """Write the draft as a folder that foredraft and other engines load."""
 
 
+class Lessons(Protocol):
+    """What is learnt from: States, or a benchmark's answers, which have no hidden states."""
+
+    def examples(self, held_out: bool = False, seed: int | None = None) -> Iterator[Example]: ...
+
+    def taught_tokens(self) -> int: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Course:
     """How long to learn: `epochs` times over all examples, or `seconds` if these are over first.
@@ -71,7 +79,7 @@ class _Stand:
 
 
 def train(
-    trainee: Trainee, states: States, course: Course, checkpoint: Path, report: Progress
+    trainee: Trainee, lessons: Lessons, course: Course, checkpoint: Path, report: Progress
 ) -> list[Alpha]:
     """Train in place; α after each epoch. The weights of the best epoch stay.
 
@@ -82,12 +90,12 @@ def train(
     learnt = [weight for weight in network.parameters() if weight.requires_grad]
     optimizer = torch.optim.AdamW(learnt, betas=(0.9, 0.95), weight_decay=0.01)
     stand = _resume(checkpoint, network, optimizer)
-    total = course.epochs * states.taught_tokens()
-    held_out = list(states.examples(held_out=True))
+    total = course.epochs * lessons.taught_tokens()
+    held_out = list(lessons.examples(held_out=True))
     saved, clock = time.monotonic(), time.monotonic() - stand.seconds
     try:
         while stand.epoch < course.epochs and stand.seconds < course.seconds:
-            batches = _batches(states, course, stand.epoch)
+            batches = _batches(lessons, course, stand.epoch)
             for batch in islice(batches, stand.step, None):
                 done = max(stand.tokens / total, stand.seconds / course.seconds)
                 for group in optimizer.param_groups:
@@ -128,12 +136,12 @@ def _share(done: float) -> float:
     return _LEAST + (1 - _LEAST) * min(1, done / _WARM_UP) * cosine
 
 
-def _batches(states: States, course: Course, epoch: int) -> Iterator[list[Example]]:
+def _batches(lessons: Lessons, course: Course, epoch: int) -> Iterator[list[Example]]:
     """All examples once; those of a batch are about as long, as they are padded to one length."""
     chance = Random(f"{course.seed} {epoch}")
     held: list[Example] = []
     size = 0
-    for example in states.examples(seed=chance.randrange(1 << 32)):
+    for example in lessons.examples(seed=chance.randrange(1 << 32)):
         held.append(example)
         size += _learnt(example)
         if size >= _SORTED * course.batch:
