@@ -13,7 +13,9 @@ from engines.pair import load_one
 from foredraft import Generator, Request, SamplingParams
 from foredraft.core.speedup import distance_to_ideal, verify_price
 from foredraft.core.stats import Stats
-from foredraft.drafters.base import CostlyDrafter, Drafter
+from foredraft.core.tree import depth
+from foredraft.core.types import Draft
+from foredraft.drafters.base import CostlyDrafter, Drafter, is_costly
 from foredraft.drafters.head import HeadDrafter
 from foredraft.drafters.ngram import NgramDrafter
 from foredraft.drafters.store import SuffixStore
@@ -44,6 +46,22 @@ class Counted:
     def score(self, batch: Any) -> Any:
         self.rows += [len(rows.tokens) for rows in batch]
         return self._target.score(batch)
+
+
+class Drafting:
+    """A costly drafter that notes how many passes of its model its drafts took."""
+
+    def __init__(self, drafter: CostlyDrafter) -> None:
+        self._drafter = drafter
+        self.made = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._drafter, name)
+
+    def propose(self, *args: Any) -> Draft:
+        draft = self._drafter.propose(*args)
+        self.made += self._drafter.passes(depth(draft))
+        return draft
 
 
 class Ours:
@@ -100,7 +118,8 @@ class Ours:
         self, name: str, family: str, drafters: Callable[[], list[Drafter]], gamma: int | None
     ) -> Method:
         def run(ask: Ask) -> Run:
-            generator = Generator(self._target, *drafters(), prices=Path(self._prices.name))
+            drafting = [Drafting(d) if is_costly(d) else d for d in drafters()]
+            generator = Generator(self._target, *drafting, prices=Path(self._prices.name))
             stream = generator.stream(
                 ask.ids,
                 Request(
@@ -114,7 +133,8 @@ class Ours:
             self._target.rows.clear()
             for _ in stream:
                 first = first or time.perf_counter() - begun
-            return self._read(stream.result, first)
+            made = {d.name: d.made for d in drafting if isinstance(d, Drafting)}
+            return self._read(stream.result, first, made)
 
         return Method("foredraft", self.form, name, family, run, default=True)
 
@@ -135,7 +155,7 @@ class Ours:
         """What `load(drafter="auto")` chooses from, as it makes them."""
         return [*lookups("auto", SuffixStore()), *self._costly()]
 
-    def _read(self, result: Result, first_s: float) -> Run:
+    def _read(self, result: Result, first_s: float, made: Mapping[str, int]) -> Run:
         stats = result.stats
         found: dict[str, Any] = stats.to_dict()
         details: dict[str, Any] = {
@@ -146,7 +166,8 @@ class Ours:
         step = result.plain_step_s or self.plain_step_s
         if step and self.curve and stats.generated_tokens:
             rows = self._target.rows[: stats.target_passes]
-            best = ideal(stats, rows, self.curve, self.costs)
+            drafting = sum(self.costs[name] * passes for name, passes in made.items())
+            best = ideal(stats, rows, self.curve, drafting)
             details["to_ideal"] = distance_to_ideal(stats.tokens_per_s * step, best)
         return Run(
             ids=[token.id for token in result.tokens],
@@ -159,9 +180,9 @@ class Ours:
         )
 
 
-def ideal(stats: Stats, rows: list[int], curve: list[float], costs: Mapping[str, float]) -> float:
-    """The speed over plain that these very passes and drafts would have had at no other cost."""
-    drafting = sum(cost * stats.sources.get(name, [0, 0])[1] for name, cost in costs.items())
+def ideal(stats: Stats, rows: list[int], curve: list[float], drafting: float) -> float:
+    """The speed over plain that these very passes, and drafts of so many plain steps, would have
+    had at no other cost."""
     return stats.generated_tokens / (sum(verify_price(n, curve) for n in rows) + drafting)
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 class Stats:
     """Counts and seconds of one generation; drafted = accepted + rejected + ignored.
 
-    *rejected* is what was judged and refused, *ignored* what came after and was never judged.
+    *rejected* is the first mismatch of a round, *ignored* what came after it, never judged, or
+    stood beside it: so α is that of places, and a wider tree does not lower it.
     `judged[i]` and `kept[i]` count draft position i over the rounds; `lengths[n]` counts the target
     passes that accepted n draft tokens, passes without a draft included. `sources[drafter]` is
     [rounds, drafted, accepted] of the rounds in which it drafted.

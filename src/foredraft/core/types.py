@@ -84,7 +84,7 @@ class Draft:
 class Verdict:
     """What an acceptance rule decided: the accepted nodes from the root down, then one new token.
 
-    `rejected` counts the children refused where the path ended; the rest of the draft was ignored.
+    `rejected` counts the children refused where the path ended.
     """
 
     path: tuple[int, ...]

@@ -56,11 +56,11 @@ class Step:
 
     @property
     def rejected(self) -> int:
-        """How many drafted tokens were refused; a text that ends inside the accepted run was not
-        read up to the refusal."""
+        """1 if the draft was left at a refused token, however many siblings it had there; a text
+        that ends inside the accepted run was not read up to the refusal."""
         if self.round is None or len(self.tokens) == self.accepted:
             return 0
-        return self.round.verdict.rejected
+        return int(self.round.verdict.rejected > 0)
 
 
 Listener = Callable[[Step], None]

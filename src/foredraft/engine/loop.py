@@ -147,7 +147,7 @@ class Cycle:
         self.target.commit(self.cache, done.rows[:emitted])
         self.sequence.tokens += done.emitted[:emitted]
         accepted = min(emitted, len(done.verdict.path))
-        rejected = done.verdict.rejected if emitted == len(done.emitted) else 0
+        rejected = int(emitted == len(done.emitted) and done.verdict.rejected > 0)
         self.stats.record(len(done.draft), accepted, rejected, emitted, done.draft.source)
 
 

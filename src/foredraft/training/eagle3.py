@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import torch
-from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 from transformers import DynamicCache
 
@@ -16,7 +15,7 @@ from foredraft.training.alpha import Alpha, Drafted, alpha
 from foredraft.training.publish import publish_eagle3
 from foredraft.training.start import fit, fresh, scale_of
 from foredraft.training.states import Example, States
-from foredraft.training.teacher import Teacher
+from foredraft.training.teacher import Teacher, distance
 
 _RATE = 0.6
 _DECAY = 0.8
@@ -131,11 +130,6 @@ class Eagle3Trainee:
             q[:, self._ids] = self.network.lm_head(out[0, :-1]).softmax(1)
             steps.append(Drafted.of(p[step:-1], q, tokens[step:]))
         return steps
-
-
-def distance(wanted: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
-    """What the draft's law lacks of the target's, both as logits [n, rows] over one vocabulary."""
-    return cross_entropy(logits, wanted.softmax(1))
 
 
 def _taught(example: Example, begin: int) -> torch.Tensor:

@@ -15,6 +15,7 @@ from torch import nn
 
 from foredraft.core.files import write_whole
 from foredraft.targets.base import Progress
+from foredraft.targets.placement import place
 from foredraft.training.alpha import Alpha
 from foredraft.training.states import Example
 
@@ -93,6 +94,7 @@ def train(
     total = course.epochs * lessons.taught_tokens()
     held_out = list(lessons.examples(held_out=True))
     saved, clock = time.monotonic(), time.monotonic() - stand.seconds
+    mixed = _mixed(learnt[0].device.type)
     try:
         while stand.epoch < course.epochs and stand.seconds < course.seconds:
             batches = _batches(lessons, course, stand.epoch)
@@ -100,7 +102,8 @@ def train(
                 done = max(stand.tokens / total, stand.seconds / course.seconds)
                 for group in optimizer.param_groups:
                     group["lr"] = trainee.rate * _share(done)
-                loss = trainee.loss(batch)
+                with mixed:
+                    loss = trainee.loss(batch)
                 optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 nn.utils.clip_grad_norm_(learnt, _CLIP)
@@ -124,6 +127,12 @@ def train(
         raise
     network.load_state_dict(stand.best, strict=False)
     return stand.alphas
+
+
+def _mixed(device: str) -> torch.autocast:
+    """Products in bfloat16 where the device has units for it: several times as fast there."""
+    units = place("auto", device)[0] is torch.bfloat16
+    return torch.autocast(device, torch.bfloat16, enabled=units)
 
 
 def _learnt(example: Example) -> int:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import torch
 from torch import nn
-from torch.nn.functional import cross_entropy, silu
+from torch.nn.functional import silu
 
 from foredraft.training.alpha import Alpha, Drafted, alpha
 from foredraft.training.publish import publish_medusa
 from foredraft.training.states import Example
-from foredraft.training.teacher import Teacher
+from foredraft.training.teacher import Teacher, distance
 
 _RATE = 0.6
 _DECAY = 0.8
@@ -50,7 +50,7 @@ class MedusaTrainee:
             hidden = torch.cat([states[: -1 - i] for states in last])
             with torch.no_grad():
                 wanted = torch.cat([states[1 + i :] for states in last]) @ self._rows.T
-            losses.append(_DECAY**i * cross_entropy(head(hidden), wanted.softmax(1)))
+            losses.append(_DECAY**i * distance(wanted, head(hidden)))
         return torch.stack(losses).sum()
 
     @torch.no_grad()

@@ -103,7 +103,7 @@ class SmallTrainee:
             drawn = self._others[torch.randint(len(self._others), (_OTHERS,))]
             others = hidden @ self._embedding[drawn].T
             logits = torch.cat([logits, others + math.log(len(self._others) / _OTHERS)], 1)
-        return cross_entropy(logits, labels)
+        return cross_entropy(logits.float(), labels)
 
     @torch.no_grad()
     def judge(self, examples: Sequence[Example], steps: int = 4) -> Alpha:

@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.functional import cross_entropy
 
 from foredraft.training.states import Example
 
@@ -38,6 +39,11 @@ class Teacher:
         last = example.hidden[max(0, example.answer_from - 1) :, -self.config.hidden_size :]
         p: torch.Tensor = self.output(last.to(self.embedding.dtype)).float().softmax(-1)
         return p
+
+
+def distance(wanted: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+    """What the draft's law lacks of the target's, both as logits [n, rows] over one vocabulary."""
+    return cross_entropy(logits.float(), wanted.float().softmax(1))
 
 
 def weight_of(linear: Any, rows: torch.Tensor | None = None) -> torch.Tensor:
