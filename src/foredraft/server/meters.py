@@ -53,9 +53,7 @@ class Meters:
 
         self.drafted = counter("drafted_tokens", "Tokens that were drafted", "drafter")
         self.accepted = counter("accepted_tokens", "Drafted tokens that were kept", "drafter")
-        self.rejected = counter(
-            "rejected_tokens", "First mismatches of rounds", "drafter"
-        )
+        self.rejected = counter("rejected_tokens", "First mismatches of rounds", "drafter")
         self.drafted_at = positions("drafted", "Drafts that reach this position, 0 the first")
         self.judged_at = positions("judged", "Drafts that were judged at this position")
         self.accepted_at = positions("accepted", "Drafts of which this position was kept")

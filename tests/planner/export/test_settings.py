@@ -81,6 +81,7 @@ def test_a_draft_model_without_a_name_is_refused() -> None:
         export(plan(best={"draft": None}), "vllm")
 
 
-def test_a_trained_head_is_refused_in_a_sentence() -> None:
-    with pytest.raises(ForedraftError, match=r"trained head \(eagle3\)"):
-        export(plan(best={"drafter": "eagle3"}), "vllm")
+@pytest.mark.parametrize(("engine", "kind"), [("vllm", "medusa"), ("llama.cpp", "eagle3")])
+def test_a_trained_head_that_an_engine_does_not_run_is_refused(engine: str, kind: str) -> None:
+    with pytest.raises(ForedraftError, match=rf"trained head \({kind}\), which this engine"):
+        export(plan(best={"drafter": kind}), engine)

@@ -42,3 +42,11 @@ def test_lookups_go_by_recency_or_frequency(drafter: str, by: str, rows: int) ->
     assert f"--speculative-algorithm NGRAM --speculative-num-draft-tokens {rows}" in words
     assert f"--speculative-ngram-match-type {by}" in words
     assert any("one cache for all requests" in w for w in export(plan(drafter), "sglang").warnings)
+
+
+@pytest.mark.parametrize(("kind", "algorithm"), [("eagle3", "EAGLE3"), ("mtp", "NEXTN")])
+def test_a_trained_head_goes_by_its_algorithm(kind: str, algorithm: str) -> None:
+    made = export(plan(best={"drafter": kind, "draft": "my-head"}, temperature=0.7), "sglang")
+    words = " ".join(shlex.split(made.text.replace("\\\n", ""), comments=True))
+    assert f"--speculative-algorithm {algorithm} --speculative-draft-model-path my-head" in words
+    assert any("likeliest token" in said for said in made.warnings)

@@ -69,3 +69,12 @@ def test_a_schedule_is_written_where_the_curve_bends_and_only_there() -> None:
     assert all(length <= 3 for _, _, length in schedule)
     assert any(key in said and "a processor" in said for said in export(bent, "vllm").warnings)
     assert key not in config(plan("suffix", verify_curve=BENT))
+
+
+@pytest.mark.parametrize("kind", ["eagle", "eagle3", "mtp", "dflash", "dspark"])
+def test_a_trained_head_goes_by_its_method(kind: str) -> None:
+    found = config(plan(best={"drafter": kind, "draft": "my-head"}))
+    assert (found["method"], found["model"]) == (kind, "my-head")
+    warnings = export(plan(best={"drafter": kind, "draft": "my-head"}), "vllm").warnings
+    assert any("the very weights" in said for said in warnings)
+    assert not any("vocab_size" in said for said in warnings)

@@ -2,7 +2,7 @@
 
 import shlex
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,7 +10,7 @@ from foredraft.core.errors import ForedraftError
 from foredraft.planner.plan import Choice, Plan, Verdict
 
 _WIDTH = 98
-_WRITTEN = ("ngram", "suffix", "model")
+_LOOKUPS = ("ngram", "suffix")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,11 @@ class Settings:
     warnings: tuple[str, ...]
 
 
-def advised(plan: Plan) -> Choice | None:
+def advised(plan: Plan, heads: Collection[str] = ()) -> Choice | None:
     """What to run: the plan's best choice, but nothing that it found to lose.
 
-    Raises ForedraftError for a model that drafts without a name, and for a trained head.
+    Raises ForedraftError for a model that drafts without a name, and for a kind of trained head
+    that is not among `heads`, those that the engine runs.
     """
     if plan.verdict is Verdict.DO_NOT or plan.best is None:
         return None
@@ -40,10 +41,10 @@ def advised(plan: Plan) -> Choice | None:
             "The plan's best choice drafts with a model that it does not name; plan again with "
             "--draft MODEL."
         )
-    if plan.best.drafter not in _WRITTEN:
+    if plan.best.drafter not in (*_LOOKUPS, "model", *heads):
         raise ForedraftError(
-            f"The plan's best choice drafts with a trained head ({plan.best.drafter}), for which "
-            "no settings are written yet; run it with foredraft --draft-model, or plan without it."
+            f"The plan's best choice drafts with a trained head ({plan.best.drafter}), which this "
+            "engine does not run; run it with foredraft --draft-model, or plan without it."
         )
     return plan.best
 
@@ -78,23 +79,24 @@ def command(*parts: Sequence[str]) -> str:
 
 def drafts_greedily(plan: Plan, choice: Choice, engine: str) -> list[str]:
     """The warning for an engine that drafts the likeliest tokens at any temperature."""
-    if choice.drafter != "model" or plan.temperature == 0:
+    if choice.drafter in _LOOKUPS or plan.temperature == 0:
         return []
     return [
         f"{engine} always drafts the likeliest token, so at temperature {plan.temperature:g} it "
-        "accepts fewer drafts than a sampled draft model would, and gains less than planned."
+        "accepts fewer drafts than if they were sampled, and gains less than planned."
     ]
 
 
 def _about(plan: Plan, choice: Choice | None) -> str:
     if choice is None:
-        why = plan.why if advised(plan) is None else "See the note."
+        none = plan.verdict is Verdict.DO_NOT or plan.best is None
+        why = plan.why if none else "See the note."
         return f"Plain settings, without speculation. {why}"
     drafter = {
         "model": f"The draft model {choice.draft}",
         "ngram": "Prompt lookup (ngram)",
         "suffix": "Suffix lookup",
-    }[choice.drafter]
+    }.get(choice.drafter, f"The {choice.drafter} head {choice.draft}")
     gain = (
         f"predicted {choice.predicted_speedup:.2f}x plain decoding "
         f"({choice.low:.2f}x to {choice.high:.2f}x)"

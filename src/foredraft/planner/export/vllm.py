@@ -10,11 +10,13 @@ from foredraft.planner.export.settings import Settings, advised, command, docume
 from foredraft.planner.plan import Choice, Plan
 
 VERSIONS = "vLLM 0.33"
+_HEADS = ("eagle", "eagle3", "mtp", "dflash", "dspark")
+"""Kinds of head by the names that both use."""
 
 
 def export(plan: Plan) -> Settings:
     """`vllm serve` with --speculative-config; every key whose default would surprise is written."""
-    choice, target = advised(plan), original(plan.target, "vLLM")
+    choice, target = advised(plan, _HEADS), original(plan.target, "vLLM")
     notes, parts = list(target.notes), [["vllm", "serve", target.where]]
     if choice is not None:
         config, more = _config(plan, choice)
@@ -34,14 +36,15 @@ def _config(plan: Plan, choice: Choice) -> tuple[dict[str, Any], list[str]]:
         lookup = {"prompt_lookup_min": SHORTEST, "prompt_lookup_max": LONGEST}
         return {"method": "ngram", **length, **lookup, **scheduled}, notes
     draft = original(choice.draft or "", "vLLM")
+    head = choice.drafter in _HEADS
     config = {
-        "method": "draft_model",
+        "method": choice.drafter if head else "draft_model",
         "model": draft.where,
         **length,
         "draft_sample_method": "probabilistic" if plan.temperature > 0 else "greedy",
         **scheduled,
     }
-    return config, [*draft.notes, _VOCABULARY, *notes]
+    return config, [*draft.notes, *notes, _ONE_TARGET if head else _VOCABULARY]
 
 
 def _schedule(plan: Plan, choice: Choice) -> tuple[dict[str, Any], list[str]]:
@@ -59,5 +62,7 @@ def _schedule(plan: Plan, choice: Choice) -> tuple[dict[str, Any], list[str]]:
 
 _OLD_RUNNER = "suffix drops vLLM 0.33 to its old model runner (one warning at the start) and needs \
 `pip install arctic-inference`; measure it beside plain decoding on the new runner."
+_ONE_TARGET = "a head drafts for the very weights it learnt from; with others it is accepted less \
+often, though nothing wrong is generated."
 _VOCABULARY = "vLLM compares the two vocab_size only: it refuses the same tokenizer with other \
 padding, and lets another tokenizer of the same size pass, to accept nothing."
