@@ -6,6 +6,13 @@ from typing import Self
 
 import torch
 
+_LIKELIEST = 0.95
+"""A text of which so many tokens are the likeliest was written at temperature 0: rounding makes
+another of a few."""
+_OTHERWISE = 1e-6
+"""What a text counts for at the temperature that it was not written at: it decides only where there
+is none of the right kind."""
+
 
 @dataclass(frozen=True, slots=True)
 class Alpha:
@@ -62,12 +69,15 @@ def alpha(texts: Iterable[Sequence[Drafted]], steps: int) -> Alpha:
     """Of drafts of `steps` tokens from each place of each text.
 
     A place counts for step i with the chance that the text's tokens before it were drafted and
-    accepted: min(1, q / p) each when drawn, since the text is a draw from p itself.
+    accepted: min(1, q / p) each when drawn, since the text is a draw from p itself. A text written
+    at temperature 0 says what happens there, the others what happens to drawn ones.
     """
     sums = torch.zeros(steps, 4, dtype=torch.float64)
     judged = 0
     for text in texts:
-        kept = drawn = torch.ones_like(text[0].p)
+        greedy = float(text[0].likeliest.float().mean()) > _LIKELIEST
+        kept = torch.full_like(text[0].p, 1 if greedy else _OTHERWISE)
+        drawn = torch.full_like(text[0].p, _OTHERWISE if greedy else 1)
         judged += len(kept)
         for i, step in enumerate(text):
             kept, drawn = kept[: len(step.p)], drawn[: len(step.p)]
@@ -76,5 +86,5 @@ def alpha(texts: Iterable[Sequence[Drafted]], steps: int) -> Alpha:
             ).cpu()
             kept = kept * (step.agrees & step.likeliest)
             drawn = drawn * (step.q / step.p).clamp(max=1)
-    rates = sums[:, ::2] / sums[:, 1::2].clamp(min=1e-9)
+    rates = sums[:, ::2] / sums[:, 1::2].clamp(min=1e-12)
     return Alpha(tuple(rates[:, 0].tolist()), tuple(rates[:, 1].tolist()), judged)
