@@ -77,7 +77,7 @@ class Ours:
         self.form = form
         self._target = Counted(_load(target, form, threads))
         self._draft = None if draft is None else _load(draft, form, threads)
-        self._head = None if head is None else load_head(Path(head), self._target._target)
+        self._head = None if head is None else load_head(head, self._target._target)
         self._prices = tempfile.TemporaryDirectory(prefix="foredraft-prices-")
         self.plain_step_s: float | None = None
         self.curve: list[float] = []
