@@ -43,6 +43,16 @@ def test_a_head_learns(kind: Kind, least: float, teacher: Any, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("kind", [Kind.EAGLE3, Kind.MEDUSA])
+def test_a_target_in_bfloat16_teaches(kind: Kind, tmp_path: Path) -> None:
+    """Its last layer was given float32 rows; where bfloat16 is usual, no training began."""
+    teacher: Any = target()
+    teacher.model.bfloat16()
+    held = states(teacher, tmp_path / "states")
+    trained = learn(held, teacher, options(kind, tmp_path / "head", Course(1, batch=60)), QUIET)
+    assert trained.alpha.judged > 0
+
+
+@pytest.mark.parametrize("kind", [Kind.EAGLE3, Kind.MEDUSA])
 def test_what_was_stopped_goes_on_to_the_same_weights(
     kind: Kind, teacher: Any, tmp_path: Path
 ) -> None:

@@ -2,9 +2,11 @@
 
 import torch
 
-from foredraft.training.small import SmallTrainee
+from foredraft.training.small import Size, SmallTrainee
 from foredraft.training.states import Example
-from tests.tiny import VOCAB, model
+from foredraft.training.teacher import Teacher
+from tests.tiny import VOCAB, model, target
+from tests.training.lessons import counting
 
 
 def examples(count: int) -> list[Example]:
@@ -44,3 +46,13 @@ def test_rows_of_tokens_that_never_occur_stay() -> None:
     after = learner.model.get_input_embeddings().weight
     assert torch.equal(before[20:], after[20:])
     assert not torch.equal(before[:20], after[:20])
+
+
+def test_it_is_judged_by_its_teachers_laws() -> None:
+    """The law of what would follow the text made one too many: `--kind small` ended there."""
+    teacher = target()
+    learner = SmallTrainee.begin(Teacher(teacher), torch.arange(VOCAB), Size(32, 1))
+    texts = [counting(teacher, start, 1, 3, 12) for start in (2, 9)]
+    found = learner.judge(texts)
+    assert found.judged == 2 * (12 - 3)
+    assert 0 <= min(found.greedy + found.sampled) <= max(found.greedy + found.sampled) <= 1

@@ -20,6 +20,7 @@ class LastLayer:
         self._layer, self._rotary = layer, teacher.model.get_decoder().rotary_emb
         size = teacher.config.hidden_size
         self._own = slice((taps - 1) * size, taps * size)
+        self._dtype: torch.dtype = layer.input_layernorm.weight.dtype
 
     @classmethod
     def of(cls, teacher: Teacher, taps: Sequence[int]) -> Self | None:
@@ -34,12 +35,12 @@ class LastLayer:
 
     def before_mlp(self, example: Example) -> torch.Tensor:
         """What the MLP reads, before its norm, and is added to [n, H]."""
-        read = example.hidden[None, :, self._own].float()
+        read = example.hidden[None, :, self._own].to(self._dtype)
         rope = self._rotary(read, torch.arange(read.shape[1])[None])
         attended, _ = self._layer.self_attn(
             self._layer.input_layernorm(read), attention_mask=None, position_embeddings=rope
         )
-        found: torch.Tensor = (read + attended)[0]
+        found: torch.Tensor = (read + attended)[0].float()
         return found
 
     def lend(self, network: Eagle3, examples: Iterable[Example]) -> None:
@@ -50,12 +51,12 @@ class LastLayer:
         weights = {name: weight_of(getattr(mlp, f"{name}_proj")) for name in ("gate", "up", "down")}
         added = torch.zeros(len(weights["gate"]))
         for example in examples:
-            read = norm(self.before_mlp(example))
-            added += (silu(mlp.gate_proj(read)) * mlp.up_proj(read)).square().sum(0)
+            read = norm(self.before_mlp(example).to(self._dtype))
+            added += (silu(mlp.gate_proj(read)) * mlp.up_proj(read)).float().square().sum(0)
         kept = (added.sqrt() * weights["down"].norm(dim=0)).topk(first.mlp.up_proj.out_features)
         units = kept.indices.sort().values
         first.mlp.gate_proj.weight.copy_(weights["gate"][units])
         first.mlp.up_proj.weight.copy_(weights["up"][units])
         first.mlp.down_proj.weight.copy_(weights["down"][:, units])
-        ones = torch.ones(first.post_attention_layernorm.weight.shape)
+        ones = torch.ones(first.post_attention_layernorm.weight.shape, dtype=self._dtype)
         first.post_attention_layernorm.weight.copy_(norm(ones))

@@ -137,5 +137,5 @@ class SmallTrainee:
         if self._teacher is None:
             p = one_hot(tokens, q.shape[1]).float()
         else:
-            p = self._teacher.law(example)
+            p = self._teacher.law(example)[:-1]
         return [Drafted.of(p[i:], q[i:], tokens[i:]) for i in range(steps)]
