@@ -94,20 +94,12 @@ def train(
     total = course.epochs * lessons.taught_tokens()
     held_out = list(lessons.examples(held_out=True))
     saved, clock = time.monotonic(), time.monotonic() - stand.seconds
-    mixed = _mixed(learnt[0].device.type)
     try:
         while stand.epoch < course.epochs and stand.seconds < course.seconds:
             batches = _batches(lessons, course, stand.epoch)
             for batch in islice(batches, stand.step, None):
                 done = max(stand.tokens / total, stand.seconds / course.seconds)
-                for group in optimizer.param_groups:
-                    group["lr"] = trainee.rate * _share(done)
-                with mixed:
-                    loss = trainee.loss(batch)
-                optimizer.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
-                nn.utils.clip_grad_norm_(learnt, _CLIP)
-                optimizer.step()
+                _step(trainee, optimizer, trainee.rate * _share(done), batch)
                 stand.step += 1
                 stand.tokens += sum(map(_learnt, batch))
                 stand.seconds = time.monotonic() - clock
@@ -127,6 +119,20 @@ def train(
         raise
     network.load_state_dict(stand.best, strict=False)
     return stand.alphas
+
+
+def _step(
+    trainee: Trainee, optimizer: torch.optim.Optimizer, rate: float, batch: Sequence[Example]
+) -> None:
+    learnt = [weight for group in optimizer.param_groups for weight in group["params"]]
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    with _mixed(learnt[0].device.type):
+        loss = trainee.loss(batch)
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    nn.utils.clip_grad_norm_(learnt, _CLIP)
+    optimizer.step()
 
 
 def _mixed(device: str) -> torch.autocast:
