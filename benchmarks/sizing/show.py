@@ -99,5 +99,7 @@ def draw(result: dict[str, Any], path: Path) -> None:
         axes.set_xscale("log")
         axes.set_xlabel("parameters of the draft")
         axes.grid(color="0.9")
-        axes.legend(frameon=False, fontsize=8)
+        axes.legend(
+            frameon=False, fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.15)
+        )
     figure.savefig(path, dpi=130)
