@@ -13,18 +13,19 @@ NONE = "No training is kept yet; `foredraft train TARGET --out DIR --kind {} --j
 def table(kind: str) -> str:
     """Every run `train*.json` of a kind: `eagle3`, `medusa` or `small`."""
     runs = [stored(name) for name in sorted(path.stem for path in RESULTS.glob("train*.json"))]
-    lines = [_line(run) for run in runs if run["plan"]["kind"] == kind]
+    lines = [_line(run) for run in runs if run["lesson"]["plan"]["kind"] == kind]
     if not lines:
         return NONE.format(kind)
     return f"{SAID}\n\n{markdown([*HEAD, 'predicted'], lines)}"
 
 
 def _line(run: Result) -> list[str]:
-    alphas = (run["alpha"][name] for name in ("greedy", "sampled"))
+    lesson = run["lesson"]
+    alphas = (lesson["alpha"][name] for name in ("greedy", "sampled"))
     return [
         Path(run["judged"]["target"]).name,
-        f"{run['answer_tokens']:,} tokens",
-        f"{number(run['parameters'] / 1e6, 1)} M",
+        f"{lesson['answer_tokens']:,} tokens",
+        f"{number(lesson['parameters'] / 1e6, 1)} M",
         *(", ".join(map(number, rates)) for rates in alphas),
         f"{times(run['predicted_speedup'])}, γ = {run['draft_len']}",
     ]

@@ -153,10 +153,12 @@ def test_what_a_heads_pass_costs(results: Path) -> None:
 def test_what_training_gave(results: Path) -> None:
     """The schema is that of `foredraft train --json`."""
     made = {
-        "plan": {"kind": "eagle3", "epochs": 8, "steps": 2},
-        "answer_tokens": 200_000,
-        "parameters": 12_300_000,
-        "alpha": {"greedy": [0.71, 0.6], "sampled": [0.68, 0.555], "judged": 900},
+        "lesson": {
+            "plan": {"kind": "eagle3", "epochs": 8, "steps": 2},
+            "answer_tokens": 200_000,
+            "parameters": 12_300_000,
+            "alpha": {"greedy": [0.71, 0.6], "sampled": [0.68, 0.555], "judged": 900},
+        },
         "predicted_speedup": 1.62,
         "draft_len": 4,
         "judged": {"target": "folder/big"},
