@@ -4,7 +4,7 @@ from tables.base import Result, markdown, stored
 
 ENGINES = (
     ("rivals-llama-server", "foredraft llama.cpp", "llama-server"),
-    ("rivals-transformers", "foredraft half", "Transformers"),
+    ("rivals-bfloat16", "foredraft bfloat16", "Transformers"),
 )
 """(result, foredraft's methods in it, the rival that is shown at its best)."""
 
