@@ -154,3 +154,15 @@ def test_an_interrupted_pass_leaves_a_valid_cache(kind, monkeypatch):
     target.prefill(sequence, TOKENS[:20])
     (logits,) = target.score([Rows(sequence, TOKENS[20:22])])
     np.testing.assert_allclose(logits, fresh(target, TOKENS[:22])[-2:], atol=2e-4)
+
+
+def test_reading_a_prompt_does_not_copy_the_output_matrix():
+    """A prompt's last hidden state was cut out as a view, for which PyTorch copies the matrix."""
+    read = []
+    one = tiny.target()
+    output = one.model.get_output_embeddings()
+    output.register_forward_pre_hook(lambda module, inputs: read.append(inputs[0]))
+    one.prefill(one.open(), list(range(8)))
+    (rows,) = read
+    assert rows.shape[:2] == (1, 1)
+    assert rows.stride(0) == rows.stride(1)

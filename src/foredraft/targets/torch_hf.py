@@ -125,7 +125,7 @@ class TorchTarget:
         own, done = _own(sequence), self.rewind(sequence, tokens)
         while done < len(tokens):
             chunk = list(tokens[done : done + PREFILL_CHUNK])
-            self._run([Part(own, chunk, None, done + len(chunk))], keep_logits=1)
+            self._run([Part(own, chunk, None, done + len(chunk))], last_only=True)
             self.commit(own, range(len(chunk)))
             done += len(chunk)
             if progress is not None:
@@ -194,11 +194,11 @@ class TorchTarget:
         noise = torch.finfo(self.model.dtype).eps ** 0.5 * np.abs(alone).max()
         return np.allclose(alone, together, rtol=0, atol=float(noise))
 
-    def _run(self, parts: Sequence[Part], keep_logits: int = 0) -> LogitArray:
+    def _run(self, parts: Sequence[Part], last_only: bool = False) -> LogitArray:
         """One pass; if it fails, each sequence's cache holds what it held, or less."""
         held = sum(part.start for part in parts)
         try:
-            return run(self.model, parts, self.context, self._taps, keep_logits)
+            return run(self.model, parts, self.context, self._taps, last_only)
         except BaseException as error:
             for part in parts:
                 del part.sequence.tokens[part.sequence.cache.abort() :]

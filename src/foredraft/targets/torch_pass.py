@@ -65,9 +65,9 @@ class Part:
 
 @torch.inference_mode()
 def run(
-    model: Any, parts: Sequence[Part], context: int, taps: Taps, keep_logits: int = 0
+    model: Any, parts: Sequence[Part], context: int, taps: Taps, last_only: bool = False
 ) -> LogitArray:
-    """Logits [rows, V]; `keep_logits` 0 means of every row, else of that many last ones."""
+    """Logits [rows, V], or those of the last row [1, V]."""
     stretches = [part.stretch for part in parts]
     for part in parts:
         part.sequence.scored = part.tokens
@@ -87,7 +87,7 @@ def run(
             attention_mask=None if alone and parts[0].plain else row_masks(model, stretches),
             cache=caches[0] if alone else joined(model, caches, stretches),
             use_cache=True,
-            logits_to_keep=keep_logits,
+            logits_to_keep=only(len(tokens) - 1) if last_only else 0,
             **taps.asking,
         )
     row = 0
@@ -96,3 +96,9 @@ def run(
         row += len(part.tokens)
     logits: LogitArray = out.logits[0].to(torch.float32).cpu().numpy()
     return logits
+
+
+def only(row: int) -> torch.Tensor:
+    """`logits_to_keep` for one row of each text. By a count Transformers would cut a view out, and
+    of a view of one row PyTorch makes a product that copies the whole output matrix first."""
+    return torch.tensor([row])
