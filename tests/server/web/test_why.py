@@ -67,12 +67,12 @@ def test_the_canvas_is_painted_and_can_be_picked_from(open_page: Any) -> None:
 def test_this_machine_is_what_was_measured_here(open_page: Any) -> None:
     page = open_page()
     page.click("#to-why")
-    assert "α 0.62" in page.inner_text("#why-machine")
+    page.locator("#why-machine", has_text="α 0.62").wait_for()
     page.click("#to-chat")
     ask(page, "go")
     page.click("#to-why")
-    told = page.inner_text("#why-machine")
-    assert "α 0.86, 4.0 tokens a draft in 40.0 % of the rounds, c 0.000" in told
+    told = "α 0.86, 4.0 tokens a draft in 40.0 % of the rounds, c 0.000"
+    page.locator("#why-machine", has_text=told).wait_for()
     page.click("#why-mine")
     assert [page.input_value(f"#why-{name}") for name in ("alpha", "gamma")] == ["0.86", "4"]
 
