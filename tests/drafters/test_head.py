@@ -169,7 +169,9 @@ def test_the_state_is_in_step_after_every_outcome(name, rounds):
         if draft.tokens:
             state = drafter._open[sequence]
             np.testing.assert_allclose(
-                state.grow(draft.tokens[-1:], [len(draft) - 2])[0], expected[-1], atol=1e-4
+                state.grow(draft.tokens[-1:], [len(draft) - 2])[0],
+                expected[-1],
+                atol=5e-4,  # of logits beyond 10 in float32, read in other pieces
             )
         extend(target, sequence, [*draft.tokens[:accepted], redrawn])
         if how == 0:
