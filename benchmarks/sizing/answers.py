@@ -11,6 +11,7 @@ import torch
 
 from foredraft.core.files import write_whole
 from foredraft.targets.base import shared_prefix
+from foredraft.targets.torch_pass import LAST_ROW
 
 SAMPLES = 4
 """Answers to one prompt: the likeliest one, and the rest drawn at temperature 1."""
@@ -49,7 +50,7 @@ def write(
     """
     chance = torch.Generator().manual_seed(seed)
     shared = min(shared_prefix(prompts[0], ids[:-1]) for ids in prompts)
-    start = model(torch.tensor([prompts[0][:shared]]), use_cache=True, logits_to_keep=1)
+    start = model(torch.tensor([prompts[0][:shared]]), use_cache=True, logits_to_keep=LAST_ROW)
     cache = start.cache
     cache.batch_repeat_interleave(len(prompts))
     width = max(map(len, prompts)) - shared
@@ -57,7 +58,7 @@ def write(
     tokens = torch.tensor([[0] * (width - len(ids)) + ids for ids in rests])
     seen = torch.tensor([[1] * shared + [0] * (width - len(ids)) + [1] * len(ids) for ids in rests])
     position = (seen.cumsum(1) - 1)[:, shared:]
-    read = partial(model, cache=cache, use_cache=True, logits_to_keep=1)
+    read = partial(model, cache=cache, use_cache=True, logits_to_keep=LAST_ROW)
     logits = read(tokens, attention_mask=seen, position_ids=position).logits[:, -1]
     cache.batch_repeat_interleave(SAMPLES)
     logits, seen, position = (

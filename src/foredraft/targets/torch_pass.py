@@ -14,6 +14,10 @@ from foredraft.targets.masks import Stretch, depths_of, row_masks
 from foredraft.targets.taps import States, Taps
 from foredraft.targets.together import attending, joined
 
+LAST_ROW = torch.tensor([-1])
+"""`logits_to_keep` for the last row of each text. By a count Transformers would cut a view out, and
+of a view of one row PyTorch makes a product that copies the whole output matrix first."""
+
 
 class TorchSequence:
     """A sequence's cache, the tokens it holds, and their hidden states at the target's taps."""
@@ -87,7 +91,7 @@ def run(
             attention_mask=None if alone and parts[0].plain else row_masks(model, stretches),
             cache=caches[0] if alone else joined(model, caches, stretches),
             use_cache=True,
-            logits_to_keep=only(len(tokens) - 1) if last_only else 0,
+            logits_to_keep=LAST_ROW if last_only else 0,
             **taps.asking,
         )
     row = 0
@@ -96,9 +100,3 @@ def run(
         row += len(part.tokens)
     logits: LogitArray = out.logits[0].to(torch.float32).cpu().numpy()
     return logits
-
-
-def only(row: int) -> torch.Tensor:
-    """`logits_to_keep` for one row of each text. By a count Transformers would cut a view out, and
-    of a view of one row PyTorch makes a product that copies the whole output matrix first."""
-    return torch.tensor([row])

@@ -10,7 +10,7 @@ from foredraft.core.errors import ForedraftError
 from foredraft.targets.masks import masks_by_kind
 from foredraft.targets.taps import Taps
 from foredraft.targets.torch_hf import TorchTarget
-from foredraft.targets.torch_pass import only
+from foredraft.targets.torch_pass import LAST_ROW
 
 _GROWTH = 128
 _MOST_HALF = torch.finfo(torch.float16).max
@@ -175,7 +175,7 @@ class Batch:
                 attention_mask=self._masks(positions),
                 cache=self._cache,
                 use_cache=True,
-                logits_to_keep=only(len(rows) - 1),
+                logits_to_keep=LAST_ROW,
                 **self._taps.asking,
             )
         states = torch.cat([caught[tap] for tap in self._order], -1)
